@@ -1,0 +1,3 @@
+"""Config-drift and baseline auditing for GPU clusters."""
+
+__version__ = "0.1.0"

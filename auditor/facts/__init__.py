@@ -1,0 +1,24 @@
+"""The vocabulary: one frozen dataclass per fact table."""
+
+from auditor.facts.host import Nic, RdmaPort
+from auditor.facts.link import Interface, Neighbour
+from auditor.facts.lossless import Buffer, BufferPool, ClassMap, DscpMap, HostDscp, PriorityGroup, QosPort, Queue
+from auditor.facts.row import Column, Field, Key, Row, Schema, Value, from_plain, schema, to_plain
+from auditor.facts.system import ConfigFile, Firmware, System
+
+TABLES: dict[str, type[Row]] = {
+    row_type.TABLE: row_type
+    for row_type in (
+        System, Firmware, ConfigFile,
+        Interface, Neighbour,
+        QosPort, DscpMap, HostDscp, ClassMap, Queue, PriorityGroup, Buffer, BufferPool,
+        Nic, RdmaPort,
+    )
+}  # fmt: skip
+"""Every table by the name that addresses use."""
+
+__all__ = [
+    "TABLES", "Buffer", "BufferPool", "ClassMap", "Column", "ConfigFile", "DscpMap", "Field", "Firmware", "HostDscp",
+    "Interface", "Key", "Neighbour", "Nic", "PriorityGroup", "QosPort", "Queue", "RdmaPort", "Row", "Schema", "System",
+    "Value", "from_plain", "schema", "to_plain",
+]  # fmt: skip
