@@ -74,15 +74,19 @@ def parse(text: str, file: str, error: type[FileError] = FileError) -> YamlDocum
         loader.dispose()
 
 
+def _line(mark: Any) -> int | None:
+    return None if mark is None else int(mark.line) + 1
+
+
 def _single_node(loader: yaml.SafeLoader, text: str, file: str, error: type[FileError]) -> yaml.Node | None:
     depth = 0
     for event in yaml.parse(text, Loader=yaml.SafeLoader):
         if isinstance(event, yaml.AliasEvent):
-            raise error("aliases (*name) are not allowed", file, event.start_mark.line + 1)
+            raise error("aliases (*name) are not allowed", file, _line(event.start_mark))
         if isinstance(event, yaml.CollectionStartEvent):
             depth += 1
             if depth > MAX_DEPTH:
-                raise error(f"is nested deeper than {MAX_DEPTH} levels", file, event.start_mark.line + 1)
+                raise error(f"is nested deeper than {MAX_DEPTH} levels", file, _line(event.start_mark))
         elif isinstance(event, yaml.CollectionEndEvent):
             depth -= 1
     return loader.get_single_node()

@@ -10,7 +10,7 @@ from typing import Any
 
 from auditor.address import Address, Layer
 from auditor.facts import Value
-from auditor.model.raw import Gap
+from auditor.model.raw import Gap, GapReason
 from auditor.model.state import Absent
 
 
@@ -156,6 +156,7 @@ class LinkEnd:
 
     `facts` is keyed by `table.column` (`interface.mtu`, `qos_port.pfc_priorities`). `neighbours` are the raw identities
     seen on the port: (system, port_id, port_kind, port_description, chassis). `stale_of` is the time of stored facts.
+    `failed` are the cells (as text) that a baseline line already failed; `identities` the names and MACs of the port.
     """
 
     device: str
@@ -169,6 +170,15 @@ class LinkEnd:
     stale_of: datetime | None = None
     failed: tuple[str, ...] = ()
     gap: Gap | None = None
+
+    def fact(self, name: str) -> Fact:
+        """The fact `table.column` of this end; a gap when its device job gave none."""
+        found = self.facts.get(name)
+        if found is not None:
+            return found
+        table, _, column = name.partition(".")
+        gap = self.gap or Gap(self.device, table, "", GapReason.NOT_COLLECTED, "no facts of this end", column=column)
+        return Fact(Address(table, (self.interface or self.port,), column), None, gap=gap)
 
 
 class LinkVerdict(StrEnum):

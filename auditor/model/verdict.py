@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -140,6 +141,26 @@ class Rule:
     def family(self) -> str:
         """The part before the dot: the concern."""
         return self.id.partition(".")[0]
+
+
+def check(
+    *,
+    reads: tuple[str, ...],
+    severity: Severity,
+    kind: RuleKind = RuleKind.DEVICE,
+    remedy: str = "",
+    optional: tuple[str, ...] = (),
+    needs_params: bool = False,
+    params_type: Any = None,
+) -> Callable[[Callable[..., Iterable[Judgement]]], Rule]:
+    """Make a rule of a function. Its id is `<module>.<function>`; its docstring is what `explain` and the docs print."""
+
+    def declare(function: Callable[..., Iterable[Judgement]]) -> Rule:
+        name = f"{function.__module__.rpartition('.')[2]}.{function.__name__}"
+        doc = inspect.cleandoc(function.__doc__ or "")
+        return Rule(name, kind, reads, severity, function, doc, remedy, optional, needs_params, params_type)
+
+    return declare
 
 
 @dataclass(frozen=True, slots=True)

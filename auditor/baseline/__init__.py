@@ -1,0 +1,1 @@
+"""Versioned baselines: documents, their resolution for a device, and operators."""

@@ -1,0 +1,1 @@
+"""Evidence to link verdicts; causes and work orders of wrong cables."""

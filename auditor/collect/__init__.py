@@ -1,0 +1,1 @@
+"""From devices or capture folders to raw outputs."""

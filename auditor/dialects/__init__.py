@@ -1,0 +1,1 @@
+"""Grammars that several platforms or importers share: text in, plain values out."""

@@ -1,0 +1,1 @@
+"""Replayed devices over real SSH, fabric generator, fault injection."""

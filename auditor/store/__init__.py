@@ -1,0 +1,1 @@
+"""Runs, row sets, findings and raw content in a database."""

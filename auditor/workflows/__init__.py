@@ -1,0 +1,1 @@
+"""One file per story that the command line tells."""
