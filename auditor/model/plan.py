@@ -177,7 +177,7 @@ class LinkEnd:
         if found is not None:
             return found
         table, _, column = name.partition(".")
-        gap = self.gap or Gap(self.device, table, "", GapReason.NOT_COLLECTED, "no facts of this end", column=column)
+        gap = self.gap or Gap(self.device, table, "", GapReason.NOT_COLLECTED, "no facts of this end", columns=(column,))
         return Fact(Address(table, (self.interface or self.port,), column), None, gap=gap)
 
 

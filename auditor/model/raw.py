@@ -57,7 +57,7 @@ class RawOutput:
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Something that could not be seen. Without `key` or `column` it covers the whole table (at `layer`, else all layers).
+    """Something that could not be seen. Without `key` or `columns` it covers the whole table (at `layer`, else all layers).
 
     `table` is "*" for a device that gave nothing at all.
     """
@@ -69,7 +69,7 @@ class Gap:
     detail: str = ""
     layer: Layer | None = None
     key: tuple[str, ...] = ()
-    column: str | None = None
+    columns: tuple[str, ...] = ()
 
     def covers(self, table: str, layer: Layer | None, key: tuple[str, ...], column: str | None) -> bool:
         """Whether this gap makes the named cell unknown when no source gave a value for it."""
@@ -77,5 +77,5 @@ class Gap:
             self.table in ("*", table)
             and (self.layer is None or layer is None or self.layer == layer)
             and (not self.key or self.key == key[: len(self.key)])
-            and (self.column is None or column is None or self.column == column)
+            and (not self.columns or column is None or column in self.columns)
         )

@@ -29,13 +29,17 @@ ABSENT = Absent.ABSENT
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """An answer that declares a column. `scope`: only rows whose first key part equals it (one parameter of a command)."""
+    """An answer that declares a column. `scope`: it speaks only of rows with one of these first key parts (None: all)."""
 
     source: str
     digest: str
     platform: str = ""
     whole: bool = True
-    scope: str | None = None
+    scope: frozenset[str] | None = None
+
+    def speaks_of(self, key: tuple[str, ...]) -> bool:
+        """Whether rows with this key are this answer's business."""
+        return self.scope is None or (bool(key) and key[0] in self.scope)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,11 +101,7 @@ class State:
         layer = address.layer or self.layer_of(row_type, column)
         if layer is None:
             return Cell(address, None, gap=self.gap_at(address.table, None, key, column))
-        origins = [
-            origin
-            for origin in self.origins.get((row_type, layer, column), ())
-            if origin.scope is None or origin.scope == (key[0] if key else None)
-        ]
+        origins = [origin for origin in self.origins.get((row_type, layer, column), ()) if origin.speaks_of(key)]
         row = self.tables.get((row_type, layer), {}).get(key)
         value: Value | None = None if row is None else getattr(row, column)
         if value is not None:
@@ -118,7 +118,7 @@ class State:
         layers = READ_ORDER if address.layer is None else (address.layer,)
         if any(address.key in self.tables.get((row_type, layer), {}) for layer in layers):
             return True
-        if any(g.column is None and g.covers(address.table, address.layer, address.key, None) for g in self.gaps):
+        if any(not g.columns and g.covers(address.table, address.layer, address.key, None) for g in self.gaps):
             return None
         declared = [
             origin
@@ -126,7 +126,7 @@ class State:
             if kind is row_type and layer in layers
             for origin in origins
         ]
-        if any(o.whole and (o.scope is None or (address.key and o.scope == address.key[0])) for o in declared):
+        if any(origin.whole and origin.speaks_of(address.key) for origin in declared):
             return False
         return None
 
