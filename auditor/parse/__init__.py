@@ -1,0 +1,54 @@
+"""Raw outputs to the State of a device. Runs in one process at a time, never in threads: TTP keeps state in globals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from auditor.model import Gap, GapReason, Platform, RawOutput, Source, State
+from auditor.parse.answer import Parsed, parse_output
+from auditor.parse.merge import Merge
+from auditor.parse.templates import shipped_parsers, template
+
+__all__ = ["Parsed", "parse_device", "parse_output", "shipped_parsers", "template"]
+
+
+def parse_device(
+    device: str,
+    outputs: Sequence[RawOutput],
+    platforms: Mapping[str, Platform],
+    *,
+    gaps: Iterable[Gap] = (),
+    parsers: Path | None = None,
+    collected_at: datetime | None = None,
+    names: Iterable[str] = (),
+) -> State:
+    """The State of one device from all its outputs. `names` are its platforms, for what they declare unsupported.
+
+    `gaps` are those that collection met already. Outputs of unknown platforms or sources are ignored.
+    """
+    times = [output.collected_at for output in outputs]
+    at = collected_at or (max(times) if times else datetime.now(UTC))
+    merge = Merge(device, list(gaps))
+    parsed: list[tuple[RawOutput, Source, Platform, Parsed]] = []
+    for output in outputs:
+        platform = platforms.get(output.platform)
+        if platform is None or all(source.key != output.source for source in platform.sources):
+            continue
+        source = platform.source(output.source)
+        parsed.append((output, source, platform, parse_output(output, source, platform, parsers)))
+    answered = {(platform.name, source.key) for _, source, platform, result in parsed if result.answered}
+    stood_in = {
+        (platform.name, source.fallback_for) for _, source, platform, result in parsed if result.answered and source.fallback_for
+    }
+    for output, source, platform, result in parsed:
+        if source.fallback_for and (platform.name, source.fallback_for) in answered:
+            continue
+        if not result.answered and (platform.name, source.key) in stood_in:
+            continue
+        merge.add(output, source, result)
+    for name in names or {output.platform for output in outputs}:
+        for miss in platforms[name].unsupported if name in platforms else ():
+            merge.gaps.append(Gap(device, miss.table, name, GapReason.UNSUPPORTED, miss.why, miss.layer, columns=miss.columns))
+    return merge.state(at)

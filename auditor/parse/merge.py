@@ -1,0 +1,96 @@
+"""Rows of many answers into one State: merged per table, layer, key and column, conflicts kept as gaps, joined to ports."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+
+from auditor.address import Layer
+from auditor.canonical import printable
+from auditor.facts import Row, Value, schema
+from auditor.model import Fill, Gap, GapReason, Origin, RawOutput, Source, State
+from auditor.parse.answer import Parsed
+
+
+class Merge:
+    """Rows of many answers, merged per table, layer, key and column."""
+
+    def __init__(self, device: str, gaps: list[Gap]) -> None:
+        self.device, self.gaps = device, gaps
+        self.tables: dict[tuple[type[Row], Layer], dict[tuple[str, ...], Row]] = {}
+        self.origins: dict[tuple[type[Row], Layer, str], list[Origin]] = {}
+
+    def add(self, output: RawOutput, source: Source, result: Parsed) -> None:
+        """Merge what one answer gave."""
+        self.gaps.extend(result.gaps)
+        if not result.answered:
+            return
+        for fill in source.fills:
+            rows = [row for layer, row in result.rows if type(row) is fill.row_type and layer == fill.layer]
+            scope = None
+            if source.parameter is not None or not fill.whole:
+                scope = frozenset(row.key[0] for row in rows if row.key) | frozenset(output.parameters.values())
+            whole = fill.whole and result.whole
+            origin = Origin(source.key, output.digest, output.platform, whole, scope)
+            self.tables.setdefault((fill.row_type, fill.layer), {})
+            for column in fill.columns:
+                self.origins.setdefault((fill.row_type, fill.layer, column), []).append(origin)
+            for row in rows:
+                self._merge(fill, source, row)
+
+    def _merge(self, fill: Fill, source: Source, row: Row) -> None:
+        rows = self.tables[fill.row_type, fill.layer]
+        known = rows.get(row.key)
+        if known is None:
+            rows[row.key] = row
+            return
+        update: dict[str, Value | None] = {}
+        for column in schema(fill.row_type).columns:
+            old, new = getattr(known, column), getattr(row, column)
+            if new is None or old == new:
+                continue
+            if old is None:
+                if not any(
+                    gap.reason is GapReason.CONFLICT and gap.covers(row.TABLE, fill.layer, row.key, column) for gap in self.gaps
+                ):
+                    update[column] = new
+                continue
+            update[column] = None
+            detail = f"{column} is {printable(str(old), 60)} in one answer and {printable(str(new), 60)} in another"
+            self.gaps.append(Gap(self.device, row.TABLE, source.key, GapReason.CONFLICT, detail, fill.layer, row.key, (column,)))
+        if update:
+            rows[row.key] = replace(known, **update)
+
+    def state(self, at: datetime) -> State:
+        """The finished State, with rows joined to ports."""
+        return State(
+            device=self.device,
+            collected_at=at,
+            tables=self.tables,
+            origins={key: tuple(origins) for key, origins in self.origins.items()},
+            gaps=tuple(dict.fromkeys(self.gaps)),
+            ports=_ports(self.tables),
+        )
+
+
+def _ports(tables: Mapping[tuple[type[Row], Layer], Mapping[tuple[str, ...], Row]]) -> dict[tuple[str, tuple[str, ...]], str]:
+    """Which interface each row belongs to: by a key that is a port, by a column that names one, by the PCI address."""
+    ports: dict[tuple[str, tuple[str, ...]], str] = {}
+    by_pci: dict[str, str] = {}
+    for (row_type, _), rows in tables.items():
+        shape = schema(row_type)
+        for key, row in rows.items():
+            if shape.port_key is not None:
+                ports[shape.table, key] = getattr(row, shape.port_key)
+            elif shape.port_column is not None and getattr(row, shape.port_column) is not None:
+                ports[shape.table, key] = getattr(row, shape.port_column)
+                if shape.table == "nic":
+                    by_pci[key[0]] = getattr(row, shape.port_column)
+    for (row_type, _), rows in tables.items():
+        if row_type.TABLE == "firmware":
+            for key in rows:
+                netdev = by_pci.get(key[0].removeprefix("nic."))
+                if netdev is not None:
+                    ports["firmware", key] = netdev
+    return ports
