@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+from auditor.facts import TABLES, schema
 from auditor.model import Gap, GapReason, Platform, RawOutput, Source, State
 from auditor.parse.answer import Parsed, parse_output
 from auditor.parse.merge import Merge
@@ -48,7 +49,26 @@ def parse_device(
         if not result.answered and (platform.name, source.key) in stood_in:
             continue
         merge.add(output, source, result)
-    for name in names or {output.platform for output in outputs}:
+    names = sorted(set(names) or {output.platform for output in outputs})
+    for name in names:
         for miss in platforms[name].unsupported if name in platforms else ():
             merge.gaps.append(Gap(device, miss.table, name, GapReason.UNSUPPORTED, miss.why, miss.layer, columns=miss.columns))
     return merge.state(at)
+
+
+def _without_source(device: str, platforms: Sequence[Platform]) -> list[Gap]:
+    """A gap for every column that no source of these platforms fills: unsupported, whatever was asked for."""
+    filled = {
+        (fill.row_type.TABLE, column)
+        for platform in platforms
+        for source in platform.sources
+        for fill in source.fills
+        for column in fill.columns
+    }
+    named = "+".join(platform.name for platform in platforms)
+    gaps = []
+    for table, row_type in TABLES.items():
+        columns = tuple(column for column in schema(row_type).columns if (table, column) not in filled)
+        if columns:
+            gaps.append(Gap(device, table, named, GapReason.UNSUPPORTED, f"{named} has no source for it", columns=columns))
+    return gaps
