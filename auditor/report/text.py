@@ -1,0 +1,273 @@
+"""The report for people: causes worst first, each with the line of output that proves it, then what could not be seen.
+
+Whatever a device said is made printable first. A run with nothing to say takes three lines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from io import StringIO
+from typing import Any
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.text import Text
+
+from auditor.canonical import printable
+from auditor.model import Change, Evidence, Finding, Gap, GapReason, LinkVerdict, Run, Severity, Verdict
+from auditor.report import Format, Options, outline
+
+DEVICES_SHOWN = 8
+MEMBERS_SHOWN = 6
+EVIDENCE_SHOWN = 4
+DETAILS_SHOWN = 3
+CHANGES_SHOWN = 20
+LINE_LIMIT = 400
+LABEL_WIDTH = 11
+
+STYLES = {Severity.CRITICAL: "bold red", Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFORMATION: "cyan"}
+
+REASONS = {
+    GapReason.NOT_COLLECTED: "was not collected",
+    GapReason.UNSUPPORTED: "is not supported by the platform",
+    GapReason.REJECTED: "the device rejected the command",
+    GapReason.PERMISSION: "the login may not run the command",
+    GapReason.TIMEOUT: "no answer within the deadline",
+    GapReason.AUTH: "the login was refused",
+    GapReason.UNREACHABLE: "unreachable",
+    GapReason.TRUNCATED: "the answer is cut off",
+    GapReason.UNPARSED: "the answer could not be read",
+    GapReason.CONFLICT: "two answers contradict each other",
+    GapReason.STALE: "the answer is too old",
+}
+
+
+class _Page:
+    """Lines with style and hanging indent, wrapped where the reader's screen has a width."""
+
+    def __init__(self, options: Options) -> None:
+        self.width = options.width
+        self._stream = StringIO()
+        self._console = Console(
+            file=self._stream,
+            force_terminal=options.colour,
+            color_system="standard" if options.colour else None,
+            width=options.width or 10_000,
+            highlight=False,
+            markup=False,
+            emoji=False,
+            _environ={},
+        )
+
+    def line(self, text: str = "", style: str = "", lead: str = "", lead_style: str = "") -> None:
+        """One line of text after `lead`; what does not fit goes on below the text, not below the lead."""
+        indent = cell_len(lead)
+        body = Text(printable(text, LINE_LIMIT).expandtabs(8), style=style)
+        room = None if self.width is None else max(20, self.width - indent)
+        parts = [body] if room is None else list(body.wrap(self._console, room, overflow="fold"))
+        for at, part in enumerate(parts or [body]):
+            part.rstrip()
+            head = Text(lead if at == 0 else " " * indent, style=lead_style if at == 0 else "")
+            whole = head + part
+            whole.rstrip()
+            self._console.print(whole, soft_wrap=True)
+
+    def field(self, label: str, text: str, style: str = "") -> None:
+        """A line of a cause: a label and what it names."""
+        self.line(text, style, lead="  " + label.ljust(LABEL_WIDTH), lead_style="dim")
+
+    def heading(self, text: str) -> None:
+        """The first line of a part, after a blank one."""
+        self.line()
+        self.line(text, "bold")
+
+    def text(self) -> str:
+        """Everything written so far."""
+        return self._stream.getvalue()
+
+
+def render(run: Run, options: Options) -> str:
+    """The whole report, with a newline at its end."""
+    page = _Page(options)
+    found = outline.cases(run)
+    open_, waived = [case for case in found if not case.cause.waived], [case for case in found if case.cause.waived]
+    _summary(page, run, open_)
+    for case in open_:
+        _case(page, case)
+    _waived(page, waived)
+    _blind(page, run)
+    _unverified(page, run.unverified)
+    _resolved(page, run.resolved)
+    _changes(page, run.changes)
+    for note in run.notes:
+        page.heading("Note")
+        page.line(note, lead="  ")
+    if open_ or not _healthy(run):
+        page.line()
+        _coverage(page, run)
+    return page.text()
+
+
+def _healthy(run: Run) -> bool:
+    return not (outline.blocking(run) or run.unverified or outline.crashed(run) or not run.coverage.results.get(Verdict.PASS))
+
+
+def _summary(page: _Page, run: Run, open_: Sequence[outline.Case]) -> None:
+    if open_:
+        count = f"{len(open_)} cause" + ("s" if len(open_) > 1 else "")
+        page.line(f"{count}: {outline.tally(case.cause.severity for case in open_)}", STYLES[open_[0].cause.severity])
+    elif _healthy(run):
+        page.line("No cause found: everything that was judged is as the baseline says.", "green")
+        _coverage(page, run)
+    elif run.coverage.results.get(Verdict.PASS):
+        page.line("No cause found in what was seen, but the run is incomplete: see below.", "yellow")
+    else:
+        page.line("Nothing was judged: no rule had anything to examine. This says nothing about the devices.", "yellow")
+
+
+def _coverage(page: _Page, run: Run) -> None:
+    devices, results, links = run.coverage.devices, run.coverage.results, run.coverage.links
+    seen = f"{devices.get('reached', 0)} of {devices.get('planned', 0)} devices reached"
+    for word in ("partial", "unreachable"):
+        if devices.get(word):
+            seen += f", {devices[word]} {word}"
+    verdicts = (*(verdict for verdict in Verdict if verdict is not Verdict.NOT_APPLICABLE), "unsupported")
+    judged = ", ".join(f"{results[word]} {word.replace('_', ' ')}" for word in verdicts if results.get(word))
+    page.line(f"Scope: {run.scope or 'everything'} ({run.source}); {seen}.")
+    words = ", ".join(f"{links[word]} {word.replace('_', ' ')}" for word in LinkVerdict if links.get(word))
+    wiring = f" Links: {links['planned']} planned; {words or 'none judged'}." if links.get("planned") else ""
+    page.line(f"Objects: {judged or 'none examined'}.{wiring}")
+
+
+def _case(page: _Page, case: outline.Case) -> None:
+    cause = case.cause
+    page.line()
+    page.line(cause.title, "bold", lead=f"{cause.severity.upper()}  ", lead_style=STYLES[cause.severity])
+    page.field("on", outline.few(case.devices, DEVICES_SHOWN))
+    if not case.findings:
+        return
+    first = case.findings[0]
+    page.field("expected", first.expected)
+    page.field("observed", first.observed + (f"  (layer: {first.layer})" if first.layer else ""))
+    if first.message and first.message != cause.title:
+        page.field("because", first.message)
+    if _origin(first):
+        page.field("wanted by", _origin(first))
+    _proof(page, case.findings)
+    others = case.findings[1:]
+    for finding in others[:MEMBERS_SHOWN]:
+        page.field("seen by", f"{finding.rule} on {finding.object}: {finding.message or finding.observed}")
+    if len(others) > MEMBERS_SHOWN:
+        page.field("", f"and {len(others) - MEMBERS_SHOWN} more findings of this cause (--format json lists all)")
+    if first.remedy:
+        page.field("remedy", first.remedy)
+    for number, step in enumerate(cause.work_order, start=1):
+        page.field("step" if number == 1 else "", f"{number}. {step}")
+    page.field("rule", f"{outline.few(case.rules, MEMBERS_SHOWN)}   {_history(case)}".rstrip(), "dim")
+
+
+def _proof(page: _Page, findings: Iterable[Finding]) -> None:
+    every = {(item.device, item.digest, item.locator): item for finding in findings for item in finding.evidence}
+    shown = list(every.values())
+    for item in shown[:EVIDENCE_SHOWN]:
+        page.field("evidence", _whereabouts(item))
+        for line in item.excerpt.rstrip("\n").split("\n"):
+            page.line(line.rstrip("\r"), lead="    | ", lead_style="dim")
+    if len(shown) > EVIDENCE_SHOWN:
+        page.field("", f"and {len(shown) - EVIDENCE_SHOWN} more outputs that show it")
+
+
+def _whereabouts(item: Evidence) -> str:
+    parts = (item.device, item.command or item.source, item.locator, item.collected_at)
+    return " · ".join(part for part in parts if part)
+
+
+def _origin(finding: Finding) -> str:
+    origin = finding.origin
+    profile = f"{origin.profile}@{origin.version}" if origin.profile and origin.version else origin.profile
+    file = origin.file + (f":{origin.line}" if origin.file and origin.line is not None else "")
+    return "  ".join(part for part in (profile, file) if part)
+
+
+def _history(case: outline.Case) -> str:
+    since = sorted(finding.first_seen for finding in case.findings if finding.first_seen)
+    words = [case.cause.status] if case.cause.status != "open" else []
+    return ", ".join(words + ([f"first seen {since[0]}"] if since else []))
+
+
+def _waived(page: _Page, cases: Sequence[outline.Case]) -> None:
+    if not cases:
+        return
+    page.heading(f"Waived ({len(cases)})")
+    for case in cases:
+        waiver: Any = next((item.waiver for item in case.findings if item.waiver), None) or {}
+        terms = ", ".join(f"{key} {value}" for key, value in waiver.items() if value)
+        page.line(f"{case.cause.title}" + (f"  ({terms})" if terms else ""), lead="  ")
+
+
+def _blind(page: _Page, run: Run) -> None:
+    groups, crashes, declared = outline.blind(outline.blocking(run)), outline.crashed(run), outline.unsupported(run)
+    if groups or crashes:
+        page.heading("Could not be seen; nothing is said about it")
+    for group in groups:
+        what = "nothing of it was seen" if not group.places else outline.few(group.places, DEVICES_SHOWN)
+        page.line(f"{REASONS[group.reason]}: {what}", lead=f"  {printable(group.device)}  ", lead_style="bold")
+        for detail in group.details[:DETAILS_SHOWN]:
+            page.line(detail, "dim", lead="    ")
+        if len(group.details) > DETAILS_SHOWN:
+            page.line(f"and {len(group.details) - DETAILS_SHOWN} more reasons (--format json lists all)", "dim", lead="    ")
+    for result in crashes:
+        page.line(f"the rule failed by itself: {result.reason}", lead=f"  {result.rule} on {printable(result.scope)}  ")
+    if declared and (groups or crashes):
+        page.line(_declared(declared), "dim", lead="  ")
+
+
+def _declared(gaps: Sequence[Gap]) -> str:
+    tables = sorted({gap.table for gap in gaps})
+    return f"not supported on {len({gap.device for gap in gaps})} devices, as declared: {outline.few(tables, DEVICES_SHOWN)}"
+
+
+def _unverified(page: _Page, findings: Sequence[Finding]) -> None:
+    if findings:
+        page.heading(f"Open from earlier runs and not examined this time ({len(findings)})")
+    _list(page, findings)
+
+
+def _resolved(page: _Page, findings: Sequence[Finding]) -> None:
+    if findings:
+        page.heading(f"Resolved ({len(findings)})")
+    _list(page, findings)
+
+
+def _list(page: _Page, findings: Sequence[Finding]) -> None:
+    shown = sorted(findings, key=outline.order)
+    for finding in shown[:CHANGES_SHOWN]:
+        page.line(f"{finding.rule} on {finding.object}: {finding.message}", lead="  ")
+    if len(shown) > CHANGES_SHOWN:
+        page.line(f"and {len(shown) - CHANGES_SHOWN} more", lead="  ")
+
+
+def _changes(page: _Page, changes: Sequence[Change]) -> None:
+    if not changes:
+        return
+    page.heading(f"Changed since it was last seen ({len(changes)})")
+    for change in sorted(changes, key=lambda item: (item.device, item.address, item.layer))[:CHANGES_SHOWN]:
+        layer = f"@{change.layer}" if change.layer and "@" not in change.address else ""
+        page.line(
+            f"{change.address}{layer}: {_cell(change.before)} -> {_cell(change.after)}", lead=f"  {printable(change.device)}  "
+        )
+    if len(changes) > CHANGES_SHOWN:
+        page.line(f"and {len(changes) - CHANGES_SHOWN} more (--format json lists all)", lead="  ")
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "none"
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {_cell(part)}" for key, part in value.items())
+    if isinstance(value, list | tuple):
+        return ",".join(_cell(part) for part in value) or "empty"
+    return str(value)
+
+
+FORMAT = Format("text", ".txt", render)
