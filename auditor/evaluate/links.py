@@ -1,0 +1,187 @@
+"""Links: the facts that a device job emits for each planned port, and link rules over both ends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from auditor.address import Address
+from auditor.checks import rules
+from auditor.evaluate import causes, findings
+from auditor.evaluate.device import Judged, crash, selected
+from auditor.facts import TABLES, Interface, Neighbour, RdmaPort, schema
+from auditor.model import (
+    Fabric,
+    Fact,
+    Gap,
+    GapReason,
+    Link,
+    LinkEnd,
+    LinkVerdict,
+    PlanSlice,
+    Result,
+    Rule,
+    RuleContext,
+    RuleKind,
+    State,
+    Verdict,
+)
+
+JUDGED = (LinkVerdict.PROVEN, LinkVerdict.PROVEN_ONE_END, LinkVerdict.LINK_ONLY, LinkVerdict.UNKNOWN, LinkVerdict.DEGRADED)
+"""Verdicts whose planned ends are compared. The ends of a wrong or missing cable are not each other's peers."""
+
+ALWAYS = ("interface.up", "interface.enabled")
+"""What `cabling` itself reads of an end, beside the neighbours."""
+
+
+def columns() -> tuple[str, ...]:
+    """Every `table.column` that a job emits per planned port: what link rules read, and what cabling does."""
+    wanted = set(ALWAYS)
+    for rule in rules().values():
+        if rule.kind is RuleKind.LINK:
+            wanted.update(rule.reads, rule.optional)
+    return tuple(sorted(wanted))
+
+
+def emit(
+    state: State, plan: PlanSlice, resolved: Mapping[str, str], role: str, failed_cells: Iterable[str], at: datetime
+) -> tuple[LinkEnd, ...]:
+    """The ends of a device's planned links. `resolved` maps planned port names to interface names."""
+    failed = set(failed_cells)
+    ends = []
+    unreachable = next((gap for gap in state.gaps if gap.table == "*"), None)
+    for planned in plan.ports:
+        port = resolved.get(planned.port, planned.port)
+        facts = {name: _fact(state, name, port) for name in columns()}
+        cells = {f"{state.device}:{fact.address}" for fact in facts.values()}
+        ends.append(
+            LinkEnd(
+                device=state.device,
+                port=planned.port,
+                interface=resolved.get(planned.port),
+                role=role,
+                facts=facts,
+                neighbours=_neighbours(state, port),
+                identities=_identities(state, port, planned.port),
+                collected_at=at,
+                failed=tuple(sorted(cells & failed)),
+                gap=unreachable,
+            )
+        )
+    return tuple(ends)
+
+
+def _fact(state: State, name: str, port: str) -> Fact:
+    table, _, column = name.partition(".")
+    row_type = TABLES[table]
+    key: tuple[str, ...] = (port,)
+    if schema(row_type).port_key is None:
+        key = next((key for (kind, key), owner in (state.ports or {}).items() if kind == table and owner == port), (port,))
+    cell = state.cell(Address(table, key, column))
+    origin = cell.origin
+    return Fact(
+        Address(table, key, column, cell.layer),
+        cell.value,
+        cell.layer,
+        origin.platform if origin else "",
+        origin.source if origin else "",
+        origin.digest if origin else "",
+        cell.gap,
+    )
+
+
+def _neighbours(state: State, port: str) -> tuple[tuple[str, str, str, str, str], ...]:
+    return tuple(
+        (row.system or "", row.port_id, row.port_kind or "", row.port_description or "", row.chassis or "")
+        for key, row in sorted(state.rows(Neighbour).items())
+        if key[0] == port
+    )
+
+
+def _identities(state: State, port: str, planned: str) -> tuple[str, ...]:
+    """Every name and address by which a neighbour may call this port."""
+    found = {port, planned}
+    for layer_rows in (rows for (row_type, _), rows in state.tables.items() if row_type is Interface):
+        row = layer_rows.get((port,))
+        if isinstance(row, Interface):
+            found.update(name for text in (row.alias, row.mac) if text for name in text.split(","))
+    for key, row in state.rows(RdmaPort).items():
+        if row.netdev == port:
+            found.update((key[0], f"{key[0]}/{key[1]}"))
+    for (table, key), owner in (state.ports or {}).items():
+        if table == "nic" and owner == port:
+            found.add(key[0])
+            found.update(filter(None, [getattr(row.get(key), "mac", None) for row in state.tables.values()]))
+    return tuple(sorted(found))
+
+
+def judge(
+    links: Sequence[Link],
+    fabric: Fabric,
+    failed: Mapping[str, tuple[str, str]],
+    judged_devices: frozenset[str],
+    only: Sequence[str] = (),
+    params: Mapping[str, object] | None = None,
+) -> Judged:
+    """Run every selected link rule over the links that have a judged end. `failed` maps failed cells to their roots."""
+    judged = Judged()
+    for rule in rules().values():
+        if rule.kind is not RuleKind.LINK or not selected(rule.id, only):
+            continue
+        for link in links:
+            if not judged_devices.isdisjoint(end.device for end in link.ends) and link.verdict in JUDGED:
+                _judge_link(rule, link, fabric, failed, judged_devices, (params or {}).get(rule.id), judged)
+    judged.gaps = list(dict.fromkeys(judged.gaps))
+    return judged
+
+
+def _judge_link(
+    rule: Rule,
+    link: Link,
+    fabric: Fabric,
+    failed: Mapping[str, tuple[str, str]],
+    judged_devices: frozenset[str],
+    params: object,
+    judged: Judged,
+) -> None:
+    text = findings.object_text("", link.name)
+    devices = tuple(sorted({end.device for end in link.ends}))
+    missing = next((end.fact(read) for end in link.ends for read in rule.reads if end.fact(read).value is None), None)
+    if missing is not None:
+        gap = missing.gap or Gap(link.a.device, missing.address.table, "", GapReason.NOT_COLLECTED, "no facts of this end")
+        if gap.device in judged_devices or gap.reason is not GapReason.NOT_COLLECTED:
+            judged.gaps.append(gap)
+        unsupported = int(gap.reason is GapReason.UNSUPPORTED)
+        judged.results.append(
+            Result(
+                rule.id, text, Verdict.NOT_EVALUATED, unseen=(text,), unsupported=unsupported, reason=gap.detail, devices=devices
+            )
+        )
+        return
+    try:
+        judgements = list(rule.function(link, RuleContext(params, fabric)))
+    except Exception as error:
+        judged.results.append(crash(rule.id, text, devices, error))
+        return
+    verdict = Verdict.NOT_APPLICABLE
+    for judgement in judgements:
+        verdict = judgement.verdict
+        if judgement.gap is not None:
+            judged.gaps.append(judgement.gap)
+        if judgement.verdict is Verdict.FAIL and judgement.deviation is not None:
+            found = findings.make(rule.id, text, devices, judgement.deviation, rule.severity, ("link", text), rule.remedy)
+            root = causes.link_root(link, found, failed)
+            judged.findings.append(replace(found, root=root))
+            break
+    judged.results.append(
+        Result(
+            rule.id,
+            text,
+            verdict,
+            passed=(text,) if verdict is Verdict.PASS else (),
+            failed=(text,) if verdict is Verdict.FAIL else (),
+            unseen=(text,) if verdict is Verdict.NOT_EVALUATED else (),
+            devices=devices,
+        )
+    )
