@@ -33,11 +33,13 @@ def render(run: Run, options: Options) -> str:
         _outcome(
             _node(suite, "coverage", f"{result.scope} {result.rule}"), "error", f"the rule crashed: {result.reason}", "crash"
         )
+    for group in outline.blind(outline.accepted(run)):
+        node = _node(suite, "coverage", f"{group.device} {group.reason}")
+        _outcome(node, "skipped", f"waived: {', '.join(group.places) or 'nothing of it was seen'}")
     declared = outline.unsupported(run)
     if declared:
-        devices = len({gap.device for gap in declared})
-        node = _node(suite, "coverage", "unsupported")
-        _outcome(node, "skipped", f"{len(declared)} tables or columns are not supported on {devices} devices")
+        tables = sorted({gap.table for gap in declared})
+        _outcome(_node(suite, "coverage", "unsupported"), "skipped", f"as the platforms declare: {', '.join(tables)}")
     for finding in sorted(run.unverified, key=outline.order):
         node = _node(suite, finding.family, f"{finding.rule} {finding.object} [{finding.fingerprint[:12]}]")
         _outcome(node, "skipped", f"open from an earlier run and not examined this time: {finding.message}")

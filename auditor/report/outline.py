@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from auditor.address import Address
+from auditor.evaluate.findings import gap_waived
 from auditor.model import Cause, Finding, Gap, GapReason, Result, Run, Severity, Verdict
 
 MIRROR_FAMILY = "collection"
@@ -51,7 +52,7 @@ def order(finding: Finding) -> tuple[int, str, str, str]:
 def cases(run: Run, *, mirrors: bool = False) -> list[Case]:
     """Causes with their findings: those that are not waived first, worst first. `mirrors`: those of gaps too."""
     findings = {finding.fingerprint: finding for finding in run.findings}
-    hidden = set() if mirrors else {gap.device for gap in blocking(run)}
+    hidden = set() if mirrors else {gap.device for gap in run.gaps if gap.reason is not GapReason.UNSUPPORTED}
     out = []
     for cause in run.causes:
         members = sorted((findings[member] for member in cause.members if member in findings), key=order)
@@ -62,8 +63,17 @@ def cases(run: Run, *, mirrors: bool = False) -> list[Case]:
 
 
 def blocking(run: Run) -> list[Gap]:
-    """Gaps other than those that the platform declares: each makes the run incomplete."""
-    return [gap for gap in run.gaps if gap.reason is not GapReason.UNSUPPORTED]
+    """Gaps that nobody declared and nobody accepted: each makes the run incomplete."""
+    return [gap for gap in run.gaps if gap.reason is not GapReason.UNSUPPORTED and not _accepted(run, gap)]
+
+
+def accepted(run: Run) -> list[Gap]:
+    """Gaps that a waiver in force covers."""
+    return [gap for gap in run.gaps if gap.reason is not GapReason.UNSUPPORTED and _accepted(run, gap)]
+
+
+def _accepted(run: Run, gap: Gap) -> bool:
+    return gap_waived(gap, run.waivers, run.started_at.date())
 
 
 def unsupported(run: Run) -> list[Gap]:

@@ -94,7 +94,7 @@ def render(run: Run, options: Options) -> str:
     _summary(page, run, open_)
     for case in open_:
         _case(page, case)
-    _waived(page, waived)
+    _waived(page, waived, outline.blind(outline.accepted(run)))
     _blind(page, run)
     _unverified(page, run.unverified)
     _resolved(page, run.resolved)
@@ -195,14 +195,17 @@ def _history(case: outline.Case) -> str:
     return ", ".join(words + ([f"first seen {since[0]}"] if since else []))
 
 
-def _waived(page: _Page, cases: Sequence[outline.Case]) -> None:
-    if not cases:
+def _waived(page: _Page, cases: Sequence[outline.Case], unseen: Sequence[outline.Blind]) -> None:
+    if not cases and not unseen:
         return
-    page.heading(f"Waived ({len(cases)})")
+    page.heading(f"Waived ({len(cases) + len(unseen)})")
     for case in cases:
         waiver: Any = next((item.waiver for item in case.findings if item.waiver), None) or {}
         terms = ", ".join(f"{key} {value}" for key, value in waiver.items() if value)
-        page.line(f"{case.cause.title}" + (f"  ({terms})" if terms else ""), lead="  ")
+        page.line(case.cause.title + (f"  ({terms})" if terms else ""), lead="  ")
+    for group in unseen:
+        what = outline.few(group.places, DEVICES_SHOWN) or "nothing of it was seen"
+        page.line(f"{group.device}: {REASONS[group.reason]}: {what}", lead="  ")
 
 
 def _blind(page: _Page, run: Run) -> None:
@@ -210,7 +213,7 @@ def _blind(page: _Page, run: Run) -> None:
     if groups or crashes:
         page.heading("Could not be seen; nothing is said about it")
     for group in groups:
-        what = "nothing of it was seen" if not group.places else outline.few(group.places, DEVICES_SHOWN)
+        what = outline.few(group.places, DEVICES_SHOWN) or "nothing of it was seen"
         page.line(f"{REASONS[group.reason]}: {what}", lead=f"  {printable(group.device)}  ", lead_style="bold")
         for detail in group.details[:DETAILS_SHOWN]:
             page.line(detail, "dim", lead="    ")
@@ -224,7 +227,7 @@ def _blind(page: _Page, run: Run) -> None:
 
 def _declared(gaps: Sequence[Gap]) -> str:
     tables = sorted({gap.table for gap in gaps})
-    return f"not supported on {len({gap.device for gap in gaps})} devices, as declared: {outline.few(tables, DEVICES_SHOWN)}"
+    return f"not supported, as the platforms declare: {outline.few(tables, DEVICES_SHOWN)}"
 
 
 def _unverified(page: _Page, findings: Sequence[Finding]) -> None:

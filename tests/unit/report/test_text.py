@@ -1,6 +1,7 @@
 from dataclasses import replace
+from datetime import date
 
-from auditor.model import Coverage, Gap, GapReason, Severity
+from auditor.model import Coverage, Gap, GapReason, Severity, Waiver
 from auditor.report import Options, formats
 
 
@@ -129,3 +130,11 @@ def test_a_regressed_cause_says_so_and_since_when(healthy, make_finding, make_ca
     found = make_finding(status="regressed", first_seen="2031-01-01T00:00:00+00:00")
     out = text(replace(healthy, findings=(found,), causes=(make_cause(status="regressed"),)))
     assert "regressed, first seen 2031-01-01" in out
+
+
+def test_a_waived_gap_does_not_make_the_run_incomplete_and_stays_visible(healthy):
+    gap = Gap("leaf-02", "queue", "pfcwd", GapReason.PERMISSION, "sudo wants a password")
+    waiver = Waiver("net", "no sudo there", date(2031, 6, 1), gap="leaf-02:queue")
+    out = text(replace(healthy, gaps=(gap,), waivers=(waiver,)))
+    assert out.startswith("No cause found: everything that was judged")
+    assert "Waived (1)\n  leaf-02: the login may not run the command: queue" in out
