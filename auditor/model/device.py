@@ -36,3 +36,8 @@ class Device:
     aaa_group: str = ""
     groups: tuple[str, ...] = ()
     tags: Mapping[str, str] = field(default_factory=dict)
+
+
+def is_host(role: str) -> bool:
+    """Whether a device of this role sends and receives traffic itself: `host`, `gpu_host`, `storage_host` …"""
+    return role.lower().endswith("host")
