@@ -39,21 +39,33 @@ def parse_device(
             continue
         source = platform.source(output.source)
         parsed.append((output, source, platform, parse_output(output, source, platform, parsers)))
-    answered = {(platform.name, source.key) for _, source, platform, result in parsed if result.answered}
-    stood_in = {
-        (platform.name, source.fallback_for) for _, source, platform, result in parsed if result.answered and source.fallback_for
-    }
+    replaced = _replaced(parsed)
     for output, source, platform, result in parsed:
-        if source.fallback_for and (platform.name, source.fallback_for) in answered:
-            continue
-        if not result.answered and (platform.name, source.key) in stood_in:
-            continue
-        merge.add(output, source, result)
+        if (platform.name, source.key) not in replaced:
+            merge.add(output, source, result)
     names = sorted(set(names) or {output.platform for output in outputs})
     for name in names:
         for miss in platforms[name].unsupported if name in platforms else ():
             merge.gaps.append(Gap(device, miss.table, name, GapReason.UNSUPPORTED, miss.why, miss.layer, columns=miss.columns))
+    merge.gaps.extend(_without_source(device, [platforms[name] for name in names if name in platforms]))
     return merge.state(at)
+
+
+def _replaced(parsed: Iterable[tuple[RawOutput, Source, Platform, Parsed]]) -> set[tuple[str, str]]:
+    """Sources whose answers are left aside: of a source and its fallback the better answer counts, whole before partial."""
+    quality: dict[tuple[str, str], int] = {}
+    fallbacks: set[tuple[str, str, str]] = set()
+    for _, source, platform, result in parsed:
+        key = (platform.name, source.key)
+        quality[key] = min(quality.get(key, 2), 2 if result.answered and result.whole else 1 if result.answered else 0)
+        if source.fallback_for:
+            fallbacks.add((platform.name, source.key, source.fallback_for))
+    out = set()
+    for platform_name, fallback, preferred in fallbacks:
+        ours, theirs = quality[platform_name, fallback], quality.get((platform_name, preferred))
+        if theirs is not None:
+            out.add((platform_name, preferred if ours > theirs else fallback))
+    return out
 
 
 def _without_source(device: str, platforms: Sequence[Platform]) -> list[Gap]:

@@ -1,0 +1,302 @@
+"""The story of `auditor check` and `scan`: collect, analyse device by device, join over links, store, and tell.
+
+Reads like the picture in docs/architecture.md. Nothing here knows how outputs are made (live or from a capture), where a
+job runs, or which database keeps the results.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from typing import Protocol
+
+from auditor import __version__, evidence
+from auditor.cabling.links import build_links
+from auditor.checks import rules
+from auditor.collect import Collected, Collector
+from auditor.evaluate import causes, findings, links
+from auditor.evaluate.device import Judged, lines, selected
+from auditor.model import (
+    Baseline,
+    Change,
+    Coverage,
+    Device,
+    DeviceJob,
+    DeviceOutcome,
+    Document,
+    Evidence,
+    Finding,
+    Link,
+    LinkEnd,
+    LinkVerdict,
+    Result,
+    RuleKind,
+    Run,
+    Verdict,
+)
+from auditor.plan.groups import slice_for
+from auditor.platforms import platforms
+from auditor.store import Store
+from auditor.workflows.project import Project
+from auditor.workflows.runner import run_jobs
+
+
+class RawKeeper(Protocol):
+    """What keeps raw bodies by digest during a run: the store, or a temporary raw store."""
+
+    def put_raw(self, body: str) -> str:
+        """Keep a body; returns its digest."""
+
+    def get_raw(self, digest: str) -> str | None:
+        """A kept body, or None."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What to audit. `devices` are judged; `everything` collects all sources instead of those the rules read."""
+
+    devices: tuple[Device, ...]
+    scope: str
+    source: str
+    only: tuple[str, ...] = ()
+    everything: bool = False
+    processes: int = 0
+    whole_fleet: bool = False
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class _Gathered:
+    """What the device jobs gave, before the links are judged."""
+
+    outcomes: dict[str, DeviceOutcome] = field(default_factory=dict)
+    changes: list[Change] = field(default_factory=list)
+    ends: dict[tuple[str, str], LinkEnd] = field(default_factory=dict)
+
+
+def audit(
+    request: Request,
+    project: Project,
+    collector: Collector,
+    store: Store | None,
+    raw: RawKeeper,
+    told: Callable[[str], None] = lambda _: None,
+) -> Run:
+    """Audit and return the finished run. Raises StoreError; a device, an answer or a rule never raises.
+
+    `raw` keeps the bodies so that evidence can be cut from them; `told` is called with the name of each device done.
+    """
+    started = datetime.now(UTC)
+    run_id = f"{started:%Y%m%dT%H%M%S}-{uuid.uuid4().hex[:8]}"
+    baselines = {device.name: project.baselines_for(device) for device in request.devices}
+    documents = _documents(project, baselines.values())
+    if store is not None:
+        store.begin_run(run_id, started, request.scope, __version__, request.source)
+    gathered = _Gathered()
+    jobs = _jobs(request, project, collector, store, raw, baselines)
+    for outcome in run_jobs(jobs, request.processes):
+        if store is not None:
+            gathered.changes.extend(store.save_outcome(run_id, outcome))
+        gathered.outcomes[outcome.device] = outcome
+        gathered.ends.update({(end.device, end.port): end for end in outcome.ends})
+        told(outcome.device)
+    planned = _planned_links(request, project, store, gathered)
+    judged_links = _judge_links(request, project, planned, gathered)
+    judged_links.findings = [_prove(finding, planned, raw.get_raw) for finding in judged_links.findings]
+    return _finish(run_id, started, request, project, store, documents, gathered, planned, judged_links)
+
+
+def wanted(request: Request, project: Project, baselines: Iterable[Sequence[Baseline]]) -> frozenset[str] | None:
+    """The `table.column`s to collect: None (all) for a scan, else what the selected rules and cabling read."""
+    if request.everything:
+        return None
+    reads = {"system.hardware_model", "system.hostname", "interface.alias", "interface.mac", "rdma_port.netdev", "nic.netdev"}
+    for several in baselines:
+        for line in lines(several):
+            if selected(line.id, request.only):
+                reads.add(f"{line.at.table}.{line.at.column}" if line.at.column else f"{line.at.table}.*")
+    link_rules = False
+    for rule in rules().values():
+        if selected(rule.id, request.only):
+            reads.update(rule.reads, rule.optional)
+            link_rules |= rule.kind is RuleKind.LINK
+    if link_rules and project.plan.links:
+        reads.update(links.ALWAYS)
+        reads.update(f"neighbour.{name}" for name in ("system", "port_kind"))
+    return frozenset(reads)
+
+
+def _jobs(
+    request: Request,
+    project: Project,
+    collector: Collector,
+    store: Store | None,
+    raw: RawKeeper,
+    baselines: Mapping[str, tuple[Baseline, ...]],
+) -> Iterator[DeviceJob]:
+    """One job per device as its outputs arrive; bodies go to the raw store before anything else happens to them."""
+    reads = wanted(request, project, baselines.values())
+    previous = {} if store is None else store.previous_digests([device.name for device in request.devices])
+    for collected in collector.collect(request.devices, reads):
+        for output in collected.outputs:
+            raw.put_raw(output.body)
+        yield _job(collected, request, project, baselines, previous.get(collected.device.name, {}))
+
+
+def _job(
+    collected: Collected,
+    request: Request,
+    project: Project,
+    baselines: Mapping[str, tuple[Baseline, ...]],
+    previous: Mapping[object, str],
+) -> DeviceJob:
+    device = collected.device
+    return DeviceJob(
+        device=device,
+        outputs=collected.outputs,
+        baselines=baselines[device.name],
+        plan=slice_for(project.plan, project.fabric, device, project.devices),
+        fabric=replace(project.fabric, text="", document={}),
+        previous=dict(previous),  # type: ignore[arg-type]
+        only=request.only,
+        parsers=str(project.parsers or ""),
+        gaps=collected.gaps,
+    )
+
+
+def _documents(project: Project, baselines: Iterable[Sequence[Baseline]]) -> tuple[Document, ...]:
+    found: dict[str, Document] = {}
+    for several in baselines:
+        for baseline in several:
+            found.update({document.digest: document for document in baseline.documents})
+    return (*project.documents, *sorted(found.values(), key=lambda document: (document.profile, document.version)))
+
+
+def _planned_links(request: Request, project: Project, store: Store | None, gathered: _Gathered) -> tuple[Link, ...]:
+    """Links with an end in scope; the far ends of devices out of scope come from stored facts that are young enough."""
+    names = {device.name for device in request.devices}
+    near = tuple(link for link in project.plan.links if not names.isdisjoint((link.a.device, link.b.device)))
+    far = sorted({end.device for link in near for end in (link.a, link.b)} - names)
+    ends = dict(gathered.ends)
+    if store is not None and far:
+        oldest = datetime.now(UTC) - timedelta(seconds=project.settings.peer_max_age_s)
+        for end in store.link_ends(far, oldest):
+            ends.setdefault((end.device, end.port), end)
+    return build_links(replace(project.plan, links=near), ends, project.devices)
+
+
+def _judge_links(request: Request, project: Project, planned: Sequence[Link], gathered: _Gathered) -> Judged:
+    failed: dict[str, tuple[str, str]] = {}
+    for outcome in gathered.outcomes.values():
+        for finding in outcome.findings:
+            for spot in finding.spots:
+                failed[str(replace(spot, address=replace(spot.address, layer=None)))] = finding.root
+        for end in outcome.ends:
+            for cell in end.failed:
+                failed.setdefault(cell, ("port", f"{end.device}:interface[{end.interface or end.port}]"))
+    names = frozenset(device.name for device in request.devices)
+    return links.judge(planned, project.fabric, failed, names, request.only)
+
+
+def _prove(finding: Finding, planned: Sequence[Link], raw: evidence.Raw) -> Finding:
+    """The finding with the lines that prove its cells, from either end of its link."""
+    facts = {}
+    for link in planned:
+        if f"link[{link.name}]" == finding.object:
+            facts = {(end.device, fact.address): (end, fact) for end in link.ends for fact in end.facts.values()}
+    found: list[Evidence] = []
+    for spot in finding.spots[:3]:
+        if (spot.device, spot.address) not in facts:
+            continue
+        end, fact = facts[spot.device, spot.address]
+        place = evidence.Place(
+            spot, fact.value, fact.platform, fact.source, fact.digest, collected_at=end.collected_at or end.stale_of
+        )
+        line = evidence.find(place, platforms(), raw)
+        if line is not None:
+            found.append(line)
+    return replace(finding, evidence=tuple(found))
+
+
+def _finish(
+    run_id: str,
+    started: datetime,
+    request: Request,
+    project: Project,
+    store: Store | None,
+    documents: tuple[Document, ...],
+    gathered: _Gathered,
+    planned: Sequence[Link],
+    judged_links: Judged,
+) -> Run:
+    finished = datetime.now(UTC)
+    outcomes = [gathered.outcomes[name] for name in sorted(gathered.outcomes)]
+    results = [result for outcome in outcomes for result in outcome.results] + judged_links.results
+    found = [finding for outcome in outcomes for finding in outcome.findings] + judged_links.findings
+    found = findings.waive(found, project.waivers, started.date())
+    gaps = dict.fromkeys(gap for outcome in outcomes for gap in outcome.gaps)
+    gaps.update(dict.fromkeys(judged_links.gaps))
+    resolved: tuple[Finding, ...] = ()
+    unverified: tuple[Finding, ...] = ()
+    if store is not None:
+        scope = None if request.whole_fleet else frozenset(device.name for device in request.devices)
+        report = store.finish_run(run_id, finished, results, found, scope, documents)
+        found, resolved, unverified = list(report.findings), tuple(report.resolved), tuple(report.unverified)
+    found, grouped = causes.gather(found)
+    return Run(
+        id=run_id,
+        started_at=started,
+        finished_at=finished,
+        tool_version=__version__,
+        scope=request.scope,
+        source=request.source,
+        inputs=documents,
+        coverage=_coverage(request, outcomes, results, planned),
+        results=tuple(results),
+        findings=tuple(sorted(found, key=lambda item: (item.severity.rank, item.rule, item.object))),
+        causes=tuple(grouped),
+        gaps=tuple(gap for gap in gaps if not findings.gap_waived(gap, project.waivers, started.date())),
+        changes=tuple(gathered.changes),
+        resolved=resolved,
+        unverified=unverified,
+        waivers=project.waivers,
+        stored=store is not None,
+        notes=request.notes,
+    )
+
+
+def _coverage(
+    request: Request, outcomes: Sequence[DeviceOutcome], results: Sequence[Result], planned: Sequence[Link]
+) -> Coverage:
+    partial = sum(outcome.reached and any(map(findings.counts_as_incomplete, outcome.gaps)) for outcome in outcomes)
+    reached = sum(outcome.reached for outcome in outcomes)
+    counts: Counter[str] = Counter()
+    for result in results:
+        counts["pass"] += len(result.passed)
+        counts["fail"] += len(result.failed)
+        counts["not_evaluated"] += len(result.unseen) - min(result.unsupported, len(result.unseen))
+        counts["unsupported"] += result.unsupported
+        counts["error"] += result.verdict is Verdict.ERROR
+        counts["not_applicable"] += result.verdict is Verdict.NOT_APPLICABLE
+    verdicts = Counter(link.verdict for link in planned)
+    return Coverage(
+        devices={
+            "planned": len(request.devices),
+            "reached": reached,
+            "partial": partial,
+            "unreachable": len(request.devices) - reached,
+        },
+        results={name: counts[name] for name in ("pass", "fail", "not_applicable", "not_evaluated", "error", "unsupported")},
+        links={"planned": len(planned)} | {verdict.value: verdicts[verdict] for verdict in LinkVerdict},
+    )
+
+
+def exit_code(run: Run, fail_on: int, *, strict: bool = False) -> int:
+    """0, 1 or 3 by the contract; `fail_on` is the rank of the mildest severity that fails."""
+    if any(not cause.waived and cause.severity.rank <= fail_on for cause in run.causes):
+        return 1
+    crashed = any(result.verdict is Verdict.ERROR for result in run.results)
+    return 3 if crashed or any(findings.counts_as_incomplete(gap, strict=strict) for gap in run.gaps) else 0
