@@ -1,0 +1,196 @@
+"""The wiring plan in its native form: CSV, one line per link.
+
+Header names in any order; `a_device,a_port,b_device,b_port` are required, the other known ones optional, and further columns
+are kept as tags. Speeds are written `400G`, lengths in metres. A breakout is several lines with one `cable_id` and a lane
+for each; nothing else may use a port twice. UTF-8 with or without a byte order mark; comma-separated.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+import re
+from collections.abc import Iterator
+from difflib import get_close_matches
+from io import StringIO
+from pathlib import Path
+
+from auditor import canonical
+from auditor.errors import ErrorList, PlanError, SetupError
+from auditor.model import Plan, PlanEnd, PlanLink, digest
+from auditor.plan.groups import BUILT_IN
+
+MAX_BYTES = 64 * 1024 * 1024
+MAX_ERRORS = 200
+
+REQUIRED = ("a_device", "a_port", "b_device", "b_port")
+COLUMNS = (
+    *REQUIRED, "plane", "rail", "speed", "label", "type", "length_m", "a_rack", "a_position", "b_rack", "b_position",
+    "cable_id", "a_lane", "b_lane", "via", "a_id", "b_id",
+)  # fmt: skip
+
+
+def read_plan(file: Path) -> Plan:
+    """Read a plan file; raises PlanError (missing, too large, not UTF-8) or ErrorList with all errors of its lines."""
+    try:
+        with file.open("rb") as stream:
+            raw = stream.read(MAX_BYTES + 1)
+    except OSError as problem:
+        raise PlanError(f"cannot be read: {problem.strerror}", file) from problem
+    if len(raw) > MAX_BYTES:
+        raise PlanError(f"is larger than {MAX_BYTES} bytes: no wiring plan is", file)
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as problem:
+        raise PlanError("is not UTF-8 text", file, raw[: problem.start].count(b"\n") + 1) from problem
+    return parse_plan(text, str(file))
+
+
+def parse_plan(text: str, name: str) -> Plan:
+    """Read the text of a plan; `name` is named in errors, its last part without suffix is the plan's name."""
+    reader = _Reader(text.removeprefix("\ufeff"), name)
+    links = tuple(reader.links())
+    if reader.errors:
+        more = len(reader.errors) - MAX_ERRORS
+        tail: list[SetupError] = [PlanError(f"{more} more errors", name)] if more > 0 else []
+        raise ErrorList([*reader.errors[:MAX_ERRORS], *tail])
+    return Plan(Path(name).stem, links, digest(text), name, text)
+
+
+class _Reader:
+    """Reads the lines of one plan and gathers what is wrong with them."""
+
+    def __init__(self, text: str, name: str) -> None:
+        self.text, self.name, self.errors = text, name, list[SetupError]()
+        self.pairs: dict[tuple[str, ...], int] = {}
+        self.ports: dict[tuple[str, str], list[tuple[str, str, int]]] = {}
+
+    def fail(self, message: str, line: int | None) -> None:
+        self.errors.append(PlanError(message, self.name, line))
+
+    def links(self) -> Iterator[PlanLink]:
+        """The sound links; afterwards `errors` holds the rest."""
+        header: list[str] | None = None
+        for line, cells in self.records():
+            if not any(cells):
+                continue
+            if header is None:
+                header = [cell.strip() for cell in cells]
+                if not self.usable(header, line):
+                    return
+            elif len(cells) != len(header):
+                self.fail(f"has {len(cells)} fields where the header has {len(header)}", line)
+            elif (link := self.link(dict(zip(header, map(str.strip, cells), strict=True)), line)) is not None:
+                yield link
+        if header is None:
+            self.fail("is empty: a plan starts with the line " + ",".join(REQUIRED), None)
+
+    def records(self) -> Iterator[tuple[int, list[str]]]:
+        """(first line, cells) of every record."""
+        reader = csv.reader(StringIO(self.text, newline=""), strict=True)
+        line = 1
+        try:
+            for cells in reader:
+                yield line, cells
+                line = reader.line_num + 1
+        except csv.Error as problem:
+            self.fail(f"is no CSV: {problem}", line)
+
+    def usable(self, header: list[str], line: int) -> bool:
+        before = len(self.errors)
+        if len(header) == 1 and re.search(r"[;\t]", header[0]):
+            self.fail("columns must be separated by commas", line)
+            return False
+        for column in REQUIRED:
+            if column not in header:
+                close = get_close_matches(column, [name for name in header if name not in COLUMNS], n=1)
+                hint = f" (is it {close[0]!r}?)" if close else ""
+                self.fail(f"column {column!r} is missing{hint}", line)
+        for column in sorted({name for name in header if header.count(name) > 1}):
+            self.fail(f"column {column!r} stands twice" if column else "two columns have no name", line)
+        return len(self.errors) == before
+
+    def link(self, row: dict[str, str], line: int) -> PlanLink | None:
+        before = len(self.errors)
+        for column, value in row.items():
+            if not value.isprintable():
+                self.fail(f"{column}: control character in {canonical.printable(value, 60)!r}", line)
+        for column in REQUIRED:
+            if not row[column]:
+                self.fail(f"{column} is empty", line)
+        plane = row.get("plane", "")
+        if plane in BUILT_IN or (plane and not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", plane)):
+            self.fail(f"plane: {plane!r} cannot be the name of a plane: planes are port groups", line)
+        speed, length = self.speed(row.get("speed", ""), line), self.length(row.get("length_m", ""), line)
+        a, b = self.end(row, "a", line), self.end(row, "b", line)
+        if len(self.errors) > before:
+            return None
+        if a.device == b.device:
+            self.fail(f"both ends are on {a.device}", line)
+        elif self.is_new(a, b, line):
+            for end in (a, b):
+                self.claim(end, row.get("cable_id", ""), line)
+        if len(self.errors) > before:
+            return None
+        return PlanLink(
+            a=a,
+            b=b,
+            plane=plane,
+            rail=row.get("rail", ""),
+            speed=speed,
+            label=row.get("label", ""),
+            type=row.get("type", ""),
+            length_m=length,
+            cable_id=row.get("cable_id", ""),
+            via=row.get("via", ""),
+            tags={column: value for column, value in row.items() if column not in COLUMNS and column and value},
+            line=line,
+        )
+
+    def end(self, row: dict[str, str], side: str, line: int) -> PlanEnd:
+        texts = (row.get(f"{side}_{column}", "") for column in ("device", "port", "rack", "position", "lane", "id"))
+        device, port, rack, position, lane, id_ = texts
+        return PlanEnd(device, port, rack, position, lane, self.id(id_, f"{side}_id", line))
+
+    def id(self, text: str, column: str, line: int) -> str:
+        for form in (canonical.pci, canonical.mac, canonical.guid):
+            try:
+                if not text or form is not canonical.guid or len(re.sub(r"^0x|:", "", text)) == 16:
+                    return form(text) if text else ""
+            except ValueError:
+                continue
+        self.fail(f"{column}: {text!r} is neither a PCI address nor a GUID nor a MAC", line)
+        return ""
+
+    def speed(self, text: str, line: int) -> int | None:
+        try:
+            return canonical.speed(text) if text else None
+        except ValueError:
+            self.fail(f"speed: {text!r} is no speed; write it like 400G", line)
+            return None
+
+    def length(self, text: str, line: int) -> float | None:
+        try:
+            value = float(text) if text else None
+        except ValueError:
+            value = math.nan
+        if value is not None and not 0 < value < 100_000:
+            self.fail(f"length_m: {text!r} is no length in metres; write it like 2.5", line)
+        return value
+
+    def is_new(self, a: PlanEnd, b: PlanEnd, line: int) -> bool:
+        pair = tuple(sorted(f"{end}\0{end.lane}" for end in (a, b)))
+        first = self.pairs.setdefault(pair, line)
+        if first != line:
+            self.fail(f"is the same link as line {first}: {a} to {b}", line)
+        return first == line
+
+    def claim(self, end: PlanEnd, cable_id: str, line: int) -> None:
+        """Take a port for a line; only the lanes of one cable may share it."""
+        users = self.ports.setdefault((end.device, end.port), [])
+        for cable, lane, first in users:
+            if not (cable and cable == cable_id and lane and end.lane and lane != end.lane):
+                hint = "" if not (cable and cable == cable_id) else "; the lines of a breakout need a lane each"
+                self.fail(f"port {end} is already used by line {first}{hint}", line)
+                break
+        users.append((cable_id, end.lane, line))
