@@ -1,0 +1,96 @@
+"""Real daemons: two lldpd joined by a cable of the kernel's, and an OpenSSH server on loopback."""
+
+import json
+import os
+import shutil
+import subprocess
+import time
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+
+def need(*programs):
+    """Skip unless this is root and the programs are installed."""
+    if os.geteuid() != 0:
+        pytest.skip("needs root")
+    missing = [program for program in programs if shutil.which(program, path=os.environ["PATH"] + ":/usr/sbin:/sbin") is None]
+    if missing:
+        pytest.skip(f"needs {', '.join(missing)}: run `make test-system` as root")
+
+
+def run(*command):
+    return subprocess.run(command, check=True, capture_output=True, text=True, timeout=20).stdout
+
+
+def wait_for(question, seconds=20.0):
+    """The first true answer; fails the test when none comes in time."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if answer := question():
+            return answer
+        time.sleep(0.2)
+    raise AssertionError(f"nothing after {seconds} s")
+
+
+def stop(process):
+    process.terminate()
+    try:
+        process.wait(10)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait(10)
+
+
+@dataclass(frozen=True)
+class Node:
+    """One end of the cable: its namespace, its port, and the socket of its lldpd."""
+
+    name: str
+    namespace: str
+    port: str
+    socket: Path
+
+    def lldpcli(self, *words):
+        return run("lldpcli", "-u", str(self.socket), *words)
+
+    def lldpctl(self, form="json"):
+        return run("lldpctl", "-u", str(self.socket), "-f", form)
+
+    def neighbours(self):
+        return json.loads(self.lldpctl()).get("lldp", {}).get("interface")
+
+    def link(self, *words):
+        return run("ip", "-n", self.namespace, "link", *words)
+
+    def mac(self):
+        return json.loads(run("ip", "-n", self.namespace, "-j", "link", "show", self.port))[0]["address"]
+
+
+@pytest.fixture
+def cable():
+    """Two hosts in network namespaces of their own, joined by a veth pair, each running lldpd."""
+    need("ip", "lldpd", "lldpcli", "unshare")
+    mark = os.getpid()
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(TemporaryDirectory()))
+        folder.chmod(0o755)  # lldpd drops its privileges and still has to reach its socket
+        nodes = [Node(f"node-{end}", f"auditor{mark}{end}", f"ens{end}np0", folder / f"{end}.sock") for end in (1, 2)]
+        for node in nodes:
+            run("ip", "netns", "add", node.namespace)
+            stack.callback(run, "ip", "netns", "del", node.namespace)
+        one, two = nodes
+        run("ip", "link", "add", one.port, "netns", one.namespace, "type", "veth", "peer", two.port, "netns", two.namespace)
+        for node in nodes:
+            node.link("set", node.port, "up")
+            start = f"hostname {node.name}; exec lldpd -d -u {node.socket} -p {folder / node.name}.pid"
+            log = stack.enter_context((folder / f"{node.name}.log").open("wb"))
+            command = ("ip", "netns", "exec", node.namespace, "unshare", "--uts", "sh", "-c", start)
+            stack.callback(stop, subprocess.Popen(command, stdout=log, stderr=log))
+        for node in nodes:
+            wait_for(node.socket.exists)
+            node.lldpcli("configure", "lldp", "tx-interval", "1")
+        yield nodes
