@@ -58,7 +58,10 @@ class Waiver:
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """What one device must be: the expectations and rule params of its resolved profile."""
+    """What one device must be: the expectations and rule params of its resolved profile.
+
+    `params` are typed by their rules; `params_origin` says where each one stands.
+    """
 
     profile: str
     version: str
@@ -66,3 +69,4 @@ class Baseline:
     expectations: tuple[Expectation, ...] = ()
     params: Mapping[str, Any] = field(default_factory=dict)
     documents: tuple[Document, ...] = ()
+    params_origin: Mapping[str, DocumentOrigin] = field(default_factory=dict)
