@@ -143,7 +143,7 @@ def words(operator: str, wanted: Any, unit: str = "") -> str:
             listed = ", ".join(shown(item) for item in wanted)
             return f"{'' if operator == 'in' else 'not '}in {{{listed}}}{tail}"
         case "lt" | "le" | "gt" | "ge":
-            return f"{ {'lt': '<', 'le': '<=', 'gt': '>', 'ge': '>='}[operator]} {shown(wanted)}{tail}"
+            return f"{ {'lt': '<', 'le': '<=', 'gt': '>', 'ge': '>='}[operator] } {shown(wanted)}{tail}"
         case "between":
             return f"{shown(wanted[0])} to {shown(wanted[1])}{tail}"
         case "matches":
