@@ -1,0 +1,72 @@
+"""GPU hosts that run Linux: machine, network interfaces, RDMA ports and the QoS of NVIDIA adapters.
+
+Traps of the field:
+- The MTU of Linux counts the IP packet: nothing to convert. RDMA has its own, the active MTU, which decides.
+- All answers are those of the running kernel and driver, hence the applied layer. What a service would set again after the
+  next start is not seen here.
+- `mlnx_qos` prints the DSCP map with trust `dscp` only. With trust `pcp` the map is unknown, not absent. A virtual
+  function, a bond or a container may not be asked: that is a gap, never "trust is not dscp".
+- RDMA names are neither contiguous nor in the order of the slots (ionic_0, 2, 3, 4, 5, 7 … is healthy); a port may have no
+  network device; `rxe` and `siw` are software on any network card and no adapter.
+- A port that is down keeps printing a width, a speed and an active MTU. They are placeholders.
+- Reading the default ToS of RDMA-CM (`cma_roce_tos`) mounts configfs and makes a directory in it: not read-only, so it is
+  not sent.
+"""
+
+from __future__ import annotations
+
+from auditor.model import Failure, GapReason, Platform, Unsupported
+from auditor.platforms.linux import links, machine, rdma
+
+PLATFORM = Platform(
+    name="linux",
+    title="GPU host (Linux)",
+    sources=(*machine.SOURCES, *links.SOURCES, *rdma.SOURCES),
+    failures=(
+        Failure(r"^ssh: connect to host .*", GapReason.UNREACHABLE, "the host did not answer"),
+        Failure(r".*command not found.*|.*\S: not found$", GapReason.REJECTED, "the command is not installed"),
+        Failure(
+            r".*(?:Operation not permitted|Permission denied|must be root|is not in the sudoers file|is not allowed to ).*",
+            GapReason.PERMISSION,
+            "the host refused it",
+        ),
+        Failure(
+            r".*Operation not supported.*|^ETS features are not supported on your system",
+            GapReason.UNSUPPORTED,
+            "this network device cannot tell",
+        ),
+        Failure(r"^cat: .*: No such file or directory", GapReason.UNSUPPORTED, "this machine has no such file"),
+        Failure(r".*No such device.*|^Device \S+ does not exist.*", GapReason.REJECTED, "there is no such device"),
+        Failure(r"^No IB devices found", GapReason.REJECTED, "no RDMA device is open to programs"),
+        Failure(r"^Failed to open NETLINK_RDMA socket", GapReason.REJECTED, "the kernel has no RDMA loaded"),
+        Failure(r".*[Uu]nable to connect to (?:lldpd|socket).*", GapReason.REJECTED, "lldpd does not run"),
+        Failure(r"^(?:Object|Option) \"\S+\" is unknown.*", GapReason.REJECTED, "an older tool that lacks this spelling"),
+        Failure(r"^Traceback \(most recent call last\)", GapReason.REJECTED, "the tool crashed"),
+    ),
+    unsupported=(
+        Unsupported(
+            "queue",
+            (
+                "scheduler", "weight", "buffer_profile", "ecn_enabled", "ecn_min_bytes", "ecn_max_bytes", "ecn_probability",
+                "ecn_profile", "watchdog_enabled", "watchdog_detection_s", "watchdog_restoration_s", "watchdog_action",
+                "watchdog_state",
+            ),
+            "egress queues with profiles, marking and a PFC watchdog are a matter of switches",
+        ),
+        Unsupported(
+            "qos_port", ("pfc_direction",), "mlnx_qos prints one bit for both directions; the driver reads it from one of them"
+        ),
+        Unsupported("qos_port", ("global_pause_rx", "global_pause_tx"), "not read: no answer of `ethtool -a` proves its form"),
+        Unsupported("qos_port", ("dscp_map", "tc_to_queue", "tc_to_pg", "pfc_to_queue"), "an adapter's maps have no names"),
+        Unsupported("rdma_port", ("rdma_tos",), "the tool that reads it makes directories in configfs: not read-only"),
+        Unsupported("rdma_port", ("global_tclass",), "not read"),
+        Unsupported("rdma_port", ("pci",), "no answer names it; it follows from the network device of the port"),
+        Unsupported("interface", ("up_since", "frame_bytes", "speed", "autoneg", "cable_length_m", "lanes"), "not read"),
+        Unsupported("interface", ("breakout_parent", "error_disabled"), "a matter of switches"),
+        Unsupported("neighbour", ("heard_s",), "lldpd prints the time since the last change, not since the last frame"),
+        Unsupported("nic", ("part_number", "role", "numa_node"), "not read"),
+        Unsupported("firmware", ("pending_version", "part_number"), "not read"),
+        Unsupported("system", ("serial",), "only root may read it"),
+        Unsupported("system", ("booted_at",), "not read"),
+    ),
+)  # fmt: skip

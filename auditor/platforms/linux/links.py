@@ -1,0 +1,290 @@
+"""Network interfaces of a host and what is seen across their cables: `ip link`, `lldpctl`, `ethtool`."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections import Counter
+from collections.abc import Callable, Container, Iterator, Mapping
+from typing import Any
+
+from auditor import canonical
+from auditor.address import Layer
+from auditor.dialects import lldpctl
+from auditor.errors import NormaliseError
+from auditor.facts import Firmware, Interface, Neighbour, Nic, from_plain
+from auditor.model import Fill, GapReason, Normalised, Parameter, Parser, Privilege, Source, Unread
+from auditor.platforms.linux.rdma import ethernet_netdevs, rdma_netdevs
+
+_LINK = ("enabled", "up", "mtu", "mtu_shown", "mac", "alias", "lag", "description")
+_UP_STATES: Mapping[object, bool | None] = {
+    "UP": True, "UNKNOWN": None,
+    "DOWN": False, "LOWERLAYERDOWN": False, "DORMANT": False, "NOTPRESENT": False, "TESTING": False,
+}  # fmt: skip
+
+
+def ip_link(document: Any, _parameters: Mapping[str, str]) -> Iterator[Normalised]:
+    """Interfaces and PCI network functions from `ip -j -d link`. Old releases print `{}` for what they filtered out."""
+    if not isinstance(document, list) or not all(isinstance(link, dict) for link in document):
+        raise NormaliseError("ip_link", "document", "no list of objects")
+    yield from _interfaces([link for link in document if link])
+
+
+def ip_link_text(groups: Mapping[str, list[dict[str, str]]], _parameters: Mapping[str, str]) -> Iterator[Normalised]:
+    """The same facts from the printed form, with or without `-d` and `-o`."""
+    yield from _interfaces([_from_text(row) for row in groups.get("rows", [])])
+
+
+def _from_text(row: Mapping[str, str]) -> dict[str, Any]:
+    """One printed interface as the object that the JSON form has for it."""
+    head, *more = row["rest"].split("\\")
+    lines = [line.strip() for line in more]
+    address = row.get("link") or next((line[5:] for line in lines if line.startswith("link/")), "")
+    names = [line[8:] for line in lines if line.startswith("altname ")] + row.get("altnames", "").split()
+    words = address.split()
+    link: dict[str, Any] = {
+        "ifname": row["name"].partition("@")[0],
+        "flags": row["flags"].split(","),
+        "mtu": int(row["mtu"]),
+        "altnames": names,
+        "ifalias": row.get("description") or next((line[6:] for line in lines if line.startswith("alias ")), None),
+    }
+    if len(words) > 1:
+        link["link_type"], link["address"] = words[0], words[1]
+    for text, label, name in (
+        (head, "state", "operstate"), (head, "master", "master"),
+        (address, "permaddr", "permaddr"), (address, "parentbus", "parentbus"), (address, "parentdev", "parentdev"),
+    ):  # fmt: skip
+        found = re.search(rf"\b{label} (\S+)", " ".join([text, *lines]) if text is address else text)
+        if found is not None:
+            link[name] = found.group(1)
+    return link
+
+
+def _interfaces(links: list[dict[str, Any]]) -> Iterator[Normalised]:
+    masters = {link.get("ifname") for link in links if "MASTER" in link.get("flags", ())}
+    shared = Counter(_pci(link) for link in links)
+    for link in links:
+        name = link.get("ifname")
+        if not isinstance(name, str) or not name:
+            raise NormaliseError("ip_link", "ifname", str(link)[:80])
+        cells: dict[str, Any] = {"name": name, "lag": _lag(link, masters)}
+        for column, read in _CELLS.items():
+            try:
+                cells[column] = read(link)
+            except ValueError as error:
+                yield Unread(Interface, (name,), column, detail=str(error))
+        yield from_plain(Interface, cells)
+        pci = _pci(link)
+        # A function whose representors hang on it as well belongs to none of them alone.
+        if pci is not None and shared[pci] == 1:
+            with contextlib.suppress(ValueError):  # a bad address is told above
+                yield Nic(pci=pci, netdev=name, mac=_mac(link, permanent=True))
+
+
+def _mtu(link: Mapping[str, Any]) -> int:
+    mtu = link.get("mtu")
+    if not isinstance(mtu, int) or isinstance(mtu, bool):
+        raise ValueError(f"no MTU: {str(mtu)[:40]!r}")
+    return mtu
+
+
+def _flags(link: Mapping[str, Any]) -> list[str]:
+    flags = link.get("flags")
+    if not isinstance(flags, list) or not all(isinstance(flag, str) for flag in flags):
+        raise ValueError(f"no flags: {str(flags)[:40]!r}")
+    return flags
+
+
+def _up(link: Mapping[str, Any]) -> bool:
+    """Operational state. Where a driver keeps none (UNKNOWN), the carrier speaks, as the kernel's operstates.rst has it."""
+    state = link.get("operstate")
+    if state not in _UP_STATES:
+        raise ValueError(f"no operational state: {str(state)[:40]!r}")
+    up = _UP_STATES[state]
+    return "LOWER_UP" in _flags(link) if up is None else up
+
+
+def _mac(link: Mapping[str, Any], *, permanent: bool) -> str | None:
+    text = (link.get("permaddr") if permanent else None) or link.get("address")
+    return canonical.mac(text) if link.get("link_type") == "ether" and isinstance(text, str) else None
+
+
+def _own_mac(link: Mapping[str, Any]) -> str | None:
+    """Members of a bond show the bond's address; their own tells them apart."""
+    return _mac(link, permanent="SLAVE" in _flags(link))
+
+
+def _first_altname(link: Mapping[str, Any]) -> str | None:
+    names = link.get("altnames")
+    return next((name for name in names if isinstance(name, str)), None) if isinstance(names, list) else None
+
+
+def _description(link: Mapping[str, Any]) -> str | None:
+    text = link.get("ifalias")
+    return text if isinstance(text, str) and text else None
+
+
+_CELLS: Mapping[str, Callable[[Mapping[str, Any]], Any]] = {
+    "enabled": lambda link: "UP" in _flags(link),
+    "up": _up,
+    "mtu": _mtu,
+    "mtu_shown": lambda link: str(_mtu(link)),
+    "mac": _own_mac,
+    "alias": _first_altname,
+    "description": _description,
+}
+
+
+def _lag(link: Mapping[str, Any], masters: Container[object]) -> str | None:
+    """The bond or team that an interface is a member of. A bridge is a master too, and none of these."""
+    master, info = link.get("master"), link.get("linkinfo")
+    if not isinstance(master, str):
+        return None
+    enslaved = "SLAVE" in link.get("flags", ()) and master in masters
+    kind = info.get("info_slave_kind") if isinstance(info, Mapping) else None
+    return master if enslaved or kind in ("bond", "team") else None
+
+
+def _pci(link: Mapping[str, Any]) -> str | None:
+    device = link.get("parentdev")
+    if link.get("parentbus") != "pci" or not isinstance(device, str):
+        return None
+    try:
+        return canonical.pci(device)
+    except ValueError:
+        return None
+
+
+def neighbours(document: Any, _parameters: Mapping[str, str]) -> Iterator[Normalised]:
+    """LLDP neighbours. lldpd's age counts from the last change of what the neighbour says, not from its last frame."""
+    for entry in lldpctl.neighbours(document):
+        yield Neighbour(
+            port=entry.port,
+            port_id=entry.port_id,
+            system=entry.system,
+            port_kind=entry.port_kind,
+            port_description=entry.port_description,
+            chassis=entry.chassis,
+            chassis_kind=entry.chassis_kind,
+            management_address=entry.management_address,
+            since_s=entry.age_s,
+            ttl_s=entry.ttl_s,
+            protocol=entry.protocol,
+        )
+
+
+def ethtool_i(groups: Mapping[str, list[dict[str, str]]], parameters: Mapping[str, str]) -> Iterator[Normalised]:
+    """Driver and firmware of the PCI function behind a network device; nothing for one that has none (a bond).
+
+    `driver.nic` is NVIDIA's driver; others are `driver.nic.<driver>`, since most hosts run two and only one version each.
+    """
+    for row in groups.get("rows", []):
+        driver = row.get("driver", "").partition("[")[0].strip()  # IPoIB: mlx5_core[ib_ipoib]
+        bus, version = row.get("bus", "").strip(), row.get("version", "").strip()
+        if not bus or not driver:
+            continue
+        try:
+            pci = canonical.pci(bus)
+        except ValueError:  # a bus other than PCI: virtio0, vmbus …
+            continue
+        yield Nic(pci=pci, driver=driver, netdev=parameters.get("netdev"))
+        component = f"nic.{pci}"
+        firmware = row.get("firmware", "").strip()
+        if canonical.nothing(firmware):
+            yield Unread(Firmware, (component,), "version", GapReason.UNSUPPORTED, f"the driver {driver} prints none")
+        else:
+            # The bracket holds NVIDIA's parameter-set id (PSID). Other makers' texts are several versions in one.
+            found = re.fullmatch(r"(\S+) \(([A-Z]{2,4}_?[A-Z0-9_]+)\)", firmware)
+            version_of = Firmware(component=component, version=firmware)
+            yield version_of if found is None else Firmware(component=component, version=found.group(1), psid=found.group(2))
+        if not canonical.nothing(version):
+            name = "driver.nic" if driver == "mlx5_core" else f"driver.nic.{driver}"
+            yield Firmware(component=name, version=version)
+
+
+def ethtool_show_fec(groups: Mapping[str, list[dict[str, str]]], parameters: Mapping[str, str]) -> Iterator[Normalised]:
+    """The error correction in use. `None` in use is no answer while more than that is allowed: the link may be down."""
+    for row in groups.get("rows", []):
+        netdev = parameters.get("netdev") or row.get("netdev", "")
+        active, configured = row.get("active", "").strip(), row.get("configured", "").split()
+        if active == "None" and set(configured) - {"None", "Off"}:
+            detail = f"none in use of {' '.join(configured)}: without a link the driver cannot tell"
+            yield Unread(Interface, (netdev,), "fec", GapReason.UNSUPPORTED, detail)
+            continue
+        try:
+            yield Interface(name=netdev, fec=canonical.fec(active))
+        except ValueError as error:
+            yield Unread(Interface, (netdev,), "fec", detail=str(error))
+
+
+_HEAD, _TAIL = r"^\d+: \S+: <", r"link/[^\n]*(?:\n[ \t][^\n]*)*\s*\Z"
+"""An interface begins with a number; the last one of a whole answer has its link-layer line and only indented lines after it."""
+
+SOURCES = (
+    Source(
+        key="ip_link", command="ip -j -d link",
+        aliases=("ip -j link", "ip -d -j link", "ip -j -d link show", "ip -j link show", "ip -json -details link"),
+        fills=(Fill(Interface, Layer.APPLIED, _LINK), Fill(Nic, Layer.APPLIED, ("netdev", "mac"), whole=False)),
+        parser=Parser.JSON, normalise=ip_link,
+        proof={
+            "interface": "/[ifname={0}]/ifname", "interface.mtu": "/[ifname={0}]/mtu",
+            "interface.mtu_shown": "/[ifname={0}]/mtu", "interface.enabled": "/[ifname={0}]/flags",
+            "interface.up": "/[ifname={0}]/operstate", "interface.mac": "/[ifname={0}]/address",
+            "interface.alias": "/[ifname={0}]/altnames", "interface.lag": "/[ifname={0}]/master",
+            "interface.description": "/[ifname={0}]/ifalias", "nic": "/[parentdev={0}]/ifname",
+            "nic.mac": "/[parentdev={0}]/address",
+        },
+        proven_by="iproute2 6.1 on a Debian host; ip/ipaddress.c of iproute2",
+    ),
+    Source(
+        key="ip_link_text", command="ip -d link", fallback_for="ip_link",
+        aliases=(
+            "ip link", "ip link show", "ip -d link show", "ip -o link", "ip -o link show", "ip -d -o link", "ip -o -d link",
+        ),
+        fills=(Fill(Interface, Layer.APPLIED, _LINK), Fill(Nic, Layer.APPLIED, ("netdev", "mac"), whole=False)),
+        parser=Parser.TTP, normalise=ip_link_text, anchor=(_HEAD, _TAIL), count=_HEAD,
+        proof={"interface": r"^\d+: {0}(?:@\S+)?: <", "nic": r"parentdev {0}\b"},
+        proven_by="iproute2 of a Dell host with a bond; iproute2 6.1",
+    ),
+    # One interface, as captures hold it. Nothing asks for it: the list of all holds it already.
+    Source(
+        key="ip_link_one", command="ip -d link show {netdev}", fallback_for="ip_link",
+        aliases=("ip link show {netdev}", "ip link show dev {netdev}", "ip -d link show dev {netdev}"),
+        parameter=Parameter("netdev", ("rdma_link",), lambda _body: ()),
+        fills=(Fill(Interface, Layer.APPLIED, _LINK),),
+        parser=Parser.TTP, normalise=ip_link_text, template="ip_link_text", anchor=(_HEAD, _TAIL), count=_HEAD,
+        proof={"interface": r"^\d+: {0}(?:@\S+)?: <"},
+        proven_by="iproute2 6.1",
+    ),
+    Source(
+        key="lldpctl", command="lldpctl -f json", privilege=Privilege.SUDO,
+        aliases=("lldpctl -f json0", "lldpcli show neighbors -f json", "lldpcli -f json show neighbors"),
+        fills=(
+            Fill(
+                Neighbour, Layer.APPLIED,
+                ("system", "port_kind", "port_description", "chassis", "chassis_kind", "management_address", "since_s", "ttl_s",
+                 "protocol"),
+            ),
+        ),
+        parser=Parser.JSON, normalise=neighbours, proof={"neighbour": "/lldp/interface"}, proven_by="lldpd 1.0.16",
+    ),
+    Source(
+        key="ethtool_i", command="ethtool -i {netdev}", parameter=Parameter("netdev", ("rdma_link",), rdma_netdevs),
+        fills=(
+            Fill(Nic, Layer.APPLIED, ("driver", "netdev"), whole=False),
+            Fill(Firmware, Layer.APPLIED, ("version", "psid"), whole=False),
+        ),
+        parser=Parser.TTP, normalise=ethtool_i, anchor=(r"^driver: ", r"^supports-priv-flags: "), count=r"^driver: ",
+        proof={"nic": r"^bus-info: ", "nic.driver": r"^driver: ", "firmware": r"^(?:firmware-)?version: "},
+        proven_by="ethtool with mlx5_core, ionic, bnxt_en and ice; the kernel lets anyone ask (ETHTOOL_GDRVINFO)",
+    ),
+    Source(
+        key="ethtool_show_fec", command="ethtool --show-fec {netdev}",
+        parameter=Parameter("netdev", ("rdma_link",), ethernet_netdevs),
+        fills=(Fill(Interface, Layer.APPLIED, ("fec",)),),
+        parser=Parser.TTP, normalise=ethtool_show_fec, anchor=(r"^FEC parameters for ", r"^Active FEC encodings?:"),
+        count=r"^FEC parameters for ", proof={"interface.fec": r"^(?:Supported/)?Configured FEC|^Active FEC"},
+        proven_by="ethtool's netlink/fec.c; netdev mails of ice and fbnic; the kernel lets anyone ask (ETHTOOL_GFECPARAM)",
+    ),
+)  # fmt: skip
