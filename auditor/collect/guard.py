@@ -1,0 +1,106 @@
+"""The read-only guard: which commands may be sent to a device, and which ones are needed.
+
+A command is sent only if a platform declares it. Platform files hold no shell operators; parameters are names that match
+`PARAMETER` and are quoted all the same.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterable, Mapping
+
+from auditor.canonical import printable
+from auditor.errors import PlatformError
+from auditor.model import Device, Platform, Privilege, Source
+
+PARAMETER = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/-]{0,254}")
+"""What a parameter (an interface or device name) may look like."""
+
+SUDO = "sudo -n "
+UNAME = "uname -sr"
+SUDO_TEST = "sudo -n true"
+"""The only commands that no platform declares: `inventory test` sends both."""
+
+_PLAIN = re.compile(r"[A-Za-z0-9 ._/:=,+@%-]*")
+_QUOTED = re.compile(r"'[^'\x00-\x1f\x7f]*'")
+_PLACE = re.compile(r"\{([a-z][a-z0-9_]*)\}")
+
+
+def commands_for(platform: Platform, source: Source, parameters: Mapping[str, str] | None = None) -> str:
+    """The exact text of a source's command, without privilege, for these parameters.
+
+    Raises PlatformError for a source that the platform does not declare, a command with shell operators, and a
+    parameter that is missing, unknown or no plain name.
+    """
+    parameters = parameters or {}
+    if source not in platform.sources:
+        raise PlatformError(f"{platform.name} declares no source {source.key!r}; nothing is sent")
+    wanted = set() if source.parameter is None else {source.parameter.name}
+    if set(_PLACE.findall(source.command)) != wanted or set(parameters) != wanted:
+        raise PlatformError(f"{platform.name}.{source.key}: the command needs exactly the parameters {sorted(wanted)}")
+    text = source.command
+    if not _PLAIN.fullmatch(_QUOTED.sub("", _PLACE.sub("", text))) or not text.strip() or text != text.strip():
+        raise PlatformError(f"{platform.name}.{source.key}: command {text!r} holds shell operators or control characters")
+    if shlex.split(text)[0] in ("sudo", "sh", "bash", "env"):
+        raise PlatformError(f"{platform.name}.{source.key}: command {text!r} runs another program; declare that one")
+    for name, value in parameters.items():
+        if not PARAMETER.fullmatch(value):
+            raise PlatformError(f"{platform.name}.{source.key}: {printable(value, 60)!r} is no name that may be sent as {name}")
+        text = text.replace("{" + name + "}", shlex.quote(value))
+    return text
+
+
+def sent_text(source: Source, command: str) -> str:
+    """The command as the device gets it: with `sudo -n` where the source needs privilege."""
+    return SUDO + command if source.privilege is Privilege.SUDO else command
+
+
+def wanted_sources(platform: Platform, reads: Iterable[str] | None) -> tuple[Source, ...]:
+    """Sources of the first round, in declared order: those that fill a read column (`table`, `table.column`,
+    `table.column@layer`; None: all), and those whose answers name the parameters of these. Fallbacks are left out.
+    """
+    chosen = {source.key for source in platform.sources if not source.fallback_for}
+    if reads is not None:
+        words = [_parse_read(word) for word in reads]
+        chosen = {
+            source.fallback_for or source.key
+            for source in platform.sources
+            for fill in source.fills
+            for table, column, layer in words
+            if table == fill.row_type.TABLE
+            and (column in ("", "*") or column in fill.columns)
+            and (not layer or layer == fill.layer)
+        }
+    known = {source.key for source in platform.sources}
+    while True:
+        naming = {
+            name
+            for source in platform.sources
+            if source.key in chosen and source.parameter is not None
+            for name in source.parameter.sources
+            if name in known and not platform.source(name).fallback_for
+        }
+        if naming <= chosen:
+            break
+        chosen |= naming
+    return tuple(source for source in platform.sources if source.key in chosen)
+
+
+def allowed(device: Device, platforms: Mapping[str, Platform]) -> tuple[tuple[Platform, Source, str], ...]:
+    """Every command that may be sent to a device, as it would be sent, parameters as `{name}`; `uname` and the sudo test,
+    which only `inventory test` sends, apart (`UNAME`, `SUDO_TEST`)."""
+    out = []
+    for name in device.platforms:
+        platform = platforms[name]
+        for source in platform.sources:
+            sample = {} if source.parameter is None else {source.parameter.name: "x"}
+            commands_for(platform, source, sample)
+            out.append((platform, source, sent_text(source, source.command)))
+    return tuple(out)
+
+
+def _parse_read(word: str) -> tuple[str, str, str]:
+    cell, _, layer = word.partition("@")
+    table, _, column = cell.partition(".")
+    return table.partition("[")[0], column, layer
