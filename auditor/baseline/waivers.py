@@ -7,8 +7,8 @@ waivers:
   - {owner: netops, reason: no sudo on these hosts, expires: 2030-01-31, gap: "gpu-0*:firmware"}
 ```
 
-One of three says what is waived: `rule` and `object` (globs), a `fingerprint`, or a `gap` as `device:table` (globs). The last
-day that a waiver holds is `expires`.
+One of three says what is waived: `rule` and `object` (globs), a `fingerprint`, or a `gap` as `device:table` or
+`device:table:reason` (globs). The last day that a waiver holds is `expires`.
 """
 
 from __future__ import annotations
@@ -77,8 +77,8 @@ def _waiver(document: YamlDocument, item: Any, path: yamldoc.Path_, errors: list
     fingerprint, gap = item.get("fingerprint", ""), item.get("gap", "")
     if isinstance(fingerprint, str) and fingerprint and re.fullmatch(r"[0-9a-f]{8,64}", fingerprint) is None:
         fail(f"{fingerprint!r} is no fingerprint of a finding", "fingerprint")
-    if isinstance(gap, str) and gap and re.fullmatch(r"[^:\s]+:[^:\s]+", gap) is None:
-        fail(f"{gap!r} is no gap; write device:table", "gap")
+    if isinstance(gap, str) and gap and re.fullmatch(r"[^:\s]+:[^:\s]+(:[a-z_*?]+)?", gap) is None:
+        fail(f"{gap!r} is no gap; write device:table or device:table:reason", "gap")
     if len(errors) > before or expires is None:
         return None
     origin = DocumentOrigin(file=document.file, line=document.line(*path))

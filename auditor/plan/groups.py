@@ -24,7 +24,10 @@ from auditor.model.device import is_host
 IN_USE, HOST_FACING, FABRIC_FACING = "in_use", "host_facing", "fabric_facing"
 BUILT_IN = (IN_USE, HOST_FACING, FABRIC_FACING)
 
-READS = ("interface.alias", "interface.mac", "nic.netdev", "nic.mac", "rdma_port.netdev", "rdma_port.pci", "rdma_port.port_guid")
+READS = (
+    "interface.alias", "interface.mac", "nic.netdev", "nic.mac",
+    "rdma_port.netdev", "rdma_port.pci", "rdma_port.port_guid", "rdma_port.node_guid",
+)  # fmt: skip
 """Columns that `resolve_ports` looks at; what a device lacks of them does no harm."""
 
 
