@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import re
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -18,7 +19,7 @@ from mkdocs.structure.files import File, Files
 
 from auditor.baseline.operators import OPERATORS
 from auditor.checks import rules
-from auditor.cli import main
+from auditor.cli import app
 from auditor.errors import ExitCode
 from auditor.facts import TABLES, schema
 from auditor.model import Platform, Privilege, Rule, Source
@@ -45,7 +46,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 def pages() -> dict[str, str]:
     """Every generated page by its path below `docs/`."""
     out = {
-        "reference/commands.md": commands_page(main),
+        "reference/commands.md": commands_page(app),
         "reference/exit-codes.md": exit_codes_page(),
         "reference/facts.md": facts_page(),
         "reference/rules.md": rules_page(),
@@ -78,6 +79,16 @@ def table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> Iterator[str]
     yield ""
 
 
+def prose(text: str) -> Iterator[str]:
+    """A docstring as Markdown: a blank line before each list, and what click keeps as it stands as a block."""
+    for paragraph in text.split("\n\n"):
+        if paragraph.startswith("\b\n"):
+            yield from ("```text", paragraph.removeprefix("\b\n"), "```")
+        else:
+            yield re.sub(r"(?m)^(?!- | )(.+)\n- ", r"\1\n\n- ", paragraph)
+        yield ""
+
+
 def page(title: str, lines: Iterable[str]) -> str:
     return "\n".join([f"# {title}", "", GENERATED, *lines]) + "\n"
 
@@ -89,8 +100,7 @@ def commands_page(root: click.Command) -> str:
 def _commands(command: click.Command, context: click.Context, level: int) -> Iterator[str]:
     yield f"{'#' * level} `{context.command_path}`"
     yield ""
-    yield inspect.cleandoc(command.help or "").replace("\b\n", "")
-    yield ""
+    yield from prose(inspect.cleandoc(command.help or ""))
     yield "```text"
     yield " ".join([context.command_path, *command.collect_usage_pieces(context)])
     yield "```"
@@ -120,8 +130,7 @@ def facts_page() -> str:
             key = f"[{','.join(shape.keys)}]" if shape.keys else ""
             yield f"## `{name}{key}`"
             yield ""
-            yield inspect.cleandoc(row_type.__doc__ or "")
-            yield ""
+            yield from prose(inspect.cleandoc(row_type.__doc__ or ""))
             rows = [(code(part), "key", "", cell(info.doc)) for part, info in shape.keys.items()]
             for column, field in shape.columns.items():
                 marks = [word for word in ("volatile", "secret") if getattr(field.info, word)]
@@ -144,8 +153,7 @@ def rules_page() -> str:
 def _rule(rule: Rule) -> Iterator[str]:
     yield f"## `{rule.id}`"
     yield ""
-    yield rule.doc
-    yield ""
+    yield from prose(rule.doc)
     yield f"- severity: {rule.severity}"
     yield f"- sees: one {'device' if rule.kind == 'device' else 'link with both its ends'}"
     yield f"- reads: {', '.join(code(item) for item in rule.reads) or 'nothing'}"
@@ -173,8 +181,7 @@ def platforms_page() -> str:
 
 def platform_page(platform: Platform) -> str:
     def lines() -> Iterator[str]:
-        yield _module_doc(platform)
-        yield ""
+        yield from prose(_module_doc(platform))
         yield f"Reached by {platform.transport}; shell type for Netmiko: `{platform.netmiko}`."
         yield ""
         yield "## What is sent, and what its answer says"

@@ -148,3 +148,14 @@ def test_every_template_file_belongs_to_a_source():
     used |= {source.template.removesuffix(".ttp") for _, source in TEMPLATES}
     there = {str(path.relative_to(ROOT / "parsers").with_suffix("")) for path in (ROOT / "parsers").rglob("*.ttp")}
     assert there <= used
+
+
+def test_help_imports_nothing_heavy():
+    heavy = ("nornir", "netmiko", "napalm", "paramiko", "sqlalchemy", "alembic", "deepdiff", "ttp", "pydantic", "rich", "yaml")
+    script = (
+        "import sys\nfrom auditor.cli import app\n"
+        "app.main(['--help'], standalone_mode=False)\n"
+        f"sys.exit(' '.join(set({heavy!r}) & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, f"imported for --help: {done.stderr}"
