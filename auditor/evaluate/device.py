@@ -74,14 +74,16 @@ def judge(state: State, subject: Subject) -> Judged:
     """Run every selected device rule over one State."""
     judged = Judged()
     params: dict[str, object] = {}
+    origins: dict[str, DocumentOrigin] = {}
     for baseline in subject.baselines:
         params.update(baseline.params)
+        origins.update(baseline.params_origin)
     for line in lines(subject.baselines):
         if selected(line.id, subject.only):
             _judge_line(line, state, subject, judged)
     for rule in rules().values():
         if rule.kind is RuleKind.DEVICE and selected(rule.id, subject.only):
-            _judge_rule(rule, state, subject, params.get(rule.id), judged)
+            _judge_rule(rule, state, subject, params.get(rule.id), judged, origins.get(rule.id))
     judged.findings = causes.fold_device(judged.findings, judged.results, subject.device, subject.host)
     judged.gaps = list(dict.fromkeys(judged.gaps))
     return judged
@@ -103,7 +105,9 @@ def _cell(spot: Spot) -> str:
     return str(replace(spot, address=replace(spot.address, layer=None)))
 
 
-def _judge_rule(rule: Rule, state: State, subject: Subject, params: object, judged: Judged) -> None:
+def _judge_rule(
+    rule: Rule, state: State, subject: Subject, params: object, judged: Judged, origin: DocumentOrigin | None
+) -> None:
     if rule.needs_params and params is None:
         judged.results.append(Result(rule.id, subject.device, Verdict.NOT_APPLICABLE, reason="no intent in the baseline"))
         return
@@ -119,7 +123,7 @@ def _judge_rule(rule: Rule, state: State, subject: Subject, params: object, judg
     except Exception as error:
         judged.results.append(crash(rule.id, subject.device, (subject.device,), error))
         return
-    _record(rule.id, rule.severity, judgements, state, subject, judged, remedy=rule.remedy, whole=rule.reads)
+    _record(rule.id, rule.severity, judgements, state, subject, judged, remedy=rule.remedy, origin=origin, whole=rule.reads)
 
 
 def answered(state: State, table: str, column: str) -> bool:

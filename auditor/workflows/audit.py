@@ -10,13 +10,13 @@ import uuid
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Protocol
 
 from auditor import __version__, evidence
 from auditor.cabling.links import build_links
 from auditor.checks import rules
-from auditor.collect import Collected, Collector
+from auditor.collect import Collector
 from auditor.evaluate import causes, findings, links
 from auditor.evaluate.device import Judged, lines, selected
 from auditor.model import (
@@ -32,12 +32,13 @@ from auditor.model import (
     Link,
     LinkEnd,
     LinkVerdict,
+    PlanSlice,
     Result,
     RuleKind,
     Run,
     Verdict,
 )
-from auditor.plan.groups import slice_for
+from auditor.plan import groups as plan_groups
 from auditor.platforms import platforms
 from auditor.store import Store
 from auditor.workflows.project import Project
@@ -97,23 +98,40 @@ def audit(
         store.begin_run(run_id, started, request.scope, __version__, request.source)
     gathered = _Gathered()
     jobs = _jobs(request, project, collector, store, raw, baselines)
-    for outcome in run_jobs(jobs, request.processes):
+    for batch in _batches(run_jobs(jobs, request.processes)):
         if store is not None:
-            gathered.changes.extend(store.save_outcome(run_id, outcome))
-        gathered.outcomes[outcome.device] = outcome
-        gathered.ends.update({(end.device, end.port): end for end in outcome.ends})
-        told(outcome.device)
+            saved = store.save_outcomes(run_id, batch)
+            gathered.changes.extend(change for outcome in batch for change in saved.get(outcome.device, ()))
+        for outcome in batch:
+            gathered.outcomes[outcome.device] = replace(outcome, row_sets=())
+            gathered.ends.update({(end.device, end.port): end for end in outcome.ends})
+            told(outcome.device)
     planned = _planned_links(request, project, store, gathered)
     judged_links = _judge_links(request, project, planned, gathered)
     judged_links.findings = [_prove(finding, planned, raw.get_raw) for finding in judged_links.findings]
     return _finish(run_id, started, request, project, store, documents, gathered, planned, judged_links)
 
 
+BATCH = 16
+"""Outcomes stored in one transaction: a killed run collects at most these again."""
+
+
+def _batches(outcomes: Iterable[DeviceOutcome]) -> Iterator[list[DeviceOutcome]]:
+    batch: list[DeviceOutcome] = []
+    for outcome in outcomes:
+        batch.append(outcome)
+        if len(batch) >= BATCH:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
 def wanted(request: Request, project: Project, baselines: Iterable[Sequence[Baseline]]) -> frozenset[str] | None:
     """The `table.column`s to collect: None (all) for a scan, else what the selected rules and cabling read."""
     if request.everything:
         return None
-    reads = {"system.hardware_model", "system.hostname", "interface.alias", "interface.mac", "rdma_port.netdev", "nic.netdev"}
+    reads = {"system.hardware_model", *plan_groups.READS}
     for several in baselines:
         for line in lines(several):
             if selected(line.id, request.only):
@@ -139,32 +157,24 @@ def _jobs(
 ) -> Iterator[DeviceJob]:
     """One job per device as its outputs arrive; bodies go to the raw store before anything else happens to them."""
     reads = wanted(request, project, baselines.values())
-    previous = {} if store is None else store.previous_digests([device.name for device in request.devices])
+    previous = {} if store is None else store.previous_digests_of([device.name for device in request.devices])
+    slices = plan_groups.slices(project.plan, project.fabric, project.devices)
+    fabric = replace(project.fabric, text="", document={})
     for collected in collector.collect(request.devices, reads):
         for output in collected.outputs:
             raw.put_raw(output.body)
-        yield _job(collected, request, project, baselines, previous.get(collected.device.name, {}))
-
-
-def _job(
-    collected: Collected,
-    request: Request,
-    project: Project,
-    baselines: Mapping[str, tuple[Baseline, ...]],
-    previous: Mapping[object, str],
-) -> DeviceJob:
-    device = collected.device
-    return DeviceJob(
-        device=device,
-        outputs=collected.outputs,
-        baselines=baselines[device.name],
-        plan=slice_for(project.plan, project.fabric, device, project.devices),
-        fabric=replace(project.fabric, text="", document={}),
-        previous=dict(previous),  # type: ignore[arg-type]
-        only=request.only,
-        parsers=str(project.parsers or ""),
-        gaps=collected.gaps,
-    )
+        device = collected.device
+        yield DeviceJob(
+            device=device,
+            outputs=collected.outputs,
+            baselines=baselines[device.name],
+            plan=slices.get(device.name, PlanSlice()),
+            fabric=fabric,
+            previous=previous.get(device.name, {}),
+            only=request.only,
+            parsers=str(project.parsers or ""),
+            gaps=collected.gaps,
+        )
 
 
 def _documents(project: Project, baselines: Iterable[Sequence[Baseline]]) -> tuple[Document, ...]:
@@ -182,7 +192,7 @@ def _planned_links(request: Request, project: Project, store: Store | None, gath
     far = sorted({end.device for link in near for end in (link.a, link.b)} - names)
     ends = dict(gathered.ends)
     if store is not None and far:
-        oldest = datetime.now(UTC) - timedelta(seconds=project.settings.peer_max_age_s)
+        oldest = datetime.now(UTC) - project.settings.peer_max_age
         for end in store.link_ends(far, oldest):
             ends.setdefault((end.device, end.port), end)
     return build_links(replace(project.plan, links=near), ends, project.devices)
@@ -242,8 +252,18 @@ def _finish(
     resolved: tuple[Finding, ...] = ()
     unverified: tuple[Finding, ...] = ()
     if store is not None:
-        scope = None if request.whole_fleet else frozenset(device.name for device in request.devices)
-        report = store.finish_run(run_id, finished, results, found, scope, documents)
+        report = store.finish_run(
+            run_id,
+            finished,
+            results,
+            found,
+            None if request.whole_fleet else frozenset(device.name for device in request.devices),
+            _rules_in_force(request, project),
+            only=request.only,
+            documents=documents,
+            inventory=frozenset(project.devices),
+            links=frozenset(link.name for link in project.plan.links),
+        )
         found, resolved, unverified = list(report.findings), tuple(report.resolved), tuple(report.unverified)
     found, grouped = causes.gather(found)
     return Run(
@@ -266,6 +286,14 @@ def _finish(
         stored=store is not None,
         notes=request.notes,
     )
+
+
+def _rules_in_force(request: Request, project: Project) -> frozenset[str]:
+    """Every function rule and every expectation line of the judged devices, evaluated or not."""
+    found = set(rules())
+    for device in request.devices:
+        found.update(line.id for line in lines(project.baselines_for(device)))
+    return frozenset(found)
 
 
 def _coverage(

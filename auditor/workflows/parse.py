@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+from auditor.collect.commands import Recogniser, slug
 from auditor.errors import SetupError
 from auditor.facts import to_plain
 from auditor.model import Platform, RawOutput, Source, digest
@@ -16,22 +16,16 @@ from auditor.parse import parse_output
 from auditor.platforms import platforms
 
 
-def find_source(platform: Platform, command: str) -> tuple[Source, dict[str, str]]:
+def find_source(platform: Platform, command: str) -> tuple[Source, Mapping[str, str]]:
     """The source whose command (or alias) this is, and its parameters; raises SetupError with near misses."""
-    words = " ".join(command.split())
-    for source in platform.sources:
-        for spelling in (source.command, *source.aliases):
-            found = re.fullmatch(_pattern(spelling), words)
-            if found is not None:
-                return source, found.groupdict()
+    recogniser = Recogniser([platform])
+    found = recogniser.by_text(command) or recogniser.by_stem(slug(command))
+    if found:
+        return found[0].source, found[0].parameters
     known = [spelling for source in platform.sources for spelling in (source.command, *source.aliases)]
-    near = get_close_matches(words, known, 3)
+    near = get_close_matches(command, known, 3)
     hint = f"; did you mean {' or '.join(repr(item) for item in near)}?" if near else ""
     raise SetupError(f"platform {platform.name} has no command {command!r}{hint} (see `auditor commands`)")
-
-
-def _pattern(spelling: str) -> str:
-    return re.sub(r"\\{(\w+)\\}", r"(?P<\1>\\S+)", re.escape(" ".join(spelling.split())))
 
 
 def find_platform(name: str) -> Platform:
