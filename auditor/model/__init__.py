@@ -1,7 +1,7 @@
 """Everything that travels between the stages: frozen values, no behaviour beyond reading them."""
 
 from auditor.model.baseline import Baseline, Document, Expectation, Waiver
-from auditor.model.device import Device, Status
+from auditor.model.device import Device, Status, is_host
 from auditor.model.plan import (
     Fabric,
     Fact,
@@ -119,6 +119,7 @@ __all__ = [
     "check",
     "digest",
     "failed",
+    "is_host",
     "passed",
     "unseen",
 ]
