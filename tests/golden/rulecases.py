@@ -1,0 +1,138 @@
+"""Reads fixtures/checks/<rule>.yaml: facts in short form, and what the rule must say about them.
+
+A file is a list of cases. Every case has a `name` that says the behaviour, `expect` (see `expected`), and:
+
+device rules: `facts` {"table@layer": {rows: [plain rows], columns: [declared ones; default those in the rows], whole: true}},
+`gaps` [{table, reason, columns, key, layer, detail, source}], `groups` {name: [ports]}, `role`, `params`, `fabric`.
+
+link rules: `a` and `b` {device, port, role, interface, facts {table.column: value | absent}, gaps {table.column: reason}},
+`plane`, `fabric`.
+"""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+from pydantic import TypeAdapter
+
+from auditor import yamldoc
+from auditor.address import Address, Layer
+from auditor.checks import rules
+from auditor.facts import TABLES, from_plain, schema
+from auditor.model import (
+    ABSENT,
+    Gap,
+    GapReason,
+    Link,
+    LinkEnd,
+    LinkVerdict,
+    Origin,
+    PlanEnd,
+    PlanLink,
+    RuleContext,
+    RuleKind,
+    State,
+)
+from auditor.model.plan import Fact
+from auditor.plan.fabric import parse_fabric
+
+FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
+AT = datetime(2026, 3, 1, 2, 0, tzinfo=UTC)
+
+
+def case_files():
+    return sorted((FIXTURES / "checks").glob("*.yaml"))
+
+
+def cases():
+    """(rule id, case) of every case file."""
+    return [(file.stem, case) for file in case_files() for case in yamldoc.read(file).data]
+
+
+def judge(rule_id, case):
+    """What the rule says: object -> what matters of its judgement."""
+    rule = rules()[rule_id]
+    context = RuleContext(
+        params=TypeAdapter(rule.params_type).validate_python(case["params"]) if "params" in case else None,
+        fabric=parse_fabric(yamldoc.dump(case["fabric"])) if "fabric" in case else None,
+        groups={name: frozenset(ports) for name, ports in case.get("groups", {}).items()},
+        role=case.get("role", ""),
+    )
+    subject = state(case) if rule.kind is RuleKind.DEVICE else link(case)
+    judgements = list(rule.function(subject, context))
+    said = {str(item.object): plain(item) for item in judgements}
+    assert len(said) == len(judgements), "one judgement per object"
+    return said
+
+
+def plain(judgement):
+    out = {"verdict": str(judgement.verdict)}
+    if judgement.gap is not None:
+        out["gap"] = str(judgement.gap.reason)
+    if judgement.deviation is not None:
+        deviation = judgement.deviation
+        out |= {"expected": deviation.expected, "observed": deviation.observed, "message": deviation.message}
+        out["spots"] = [str(spot) for spot in deviation.spots]
+        out["severity"] = None if deviation.severity is None else str(deviation.severity)
+    return out
+
+
+def expected(case, said):
+    """`expect` (object -> verdict, or a mapping of what must be equal) beside the same part of what was said."""
+    want, got = {}, {}
+    for name, wish in case["expect"].items():
+        wish = {"verdict": wish} if isinstance(wish, str) else wish
+        want[name] = wish
+        got[name] = {key: said.get(name, {}).get(key) for key in wish}
+    got |= {name: {"verdict": item["verdict"]} for name, item in said.items() if name not in want}
+    return want, got
+
+
+def state(case):
+    device = case.get("device", "leaf-01")
+    tables, origins = {}, {}
+    for name, given in case.get("facts", {}).items():
+        table, _, layer = name.partition("@")
+        row_type, layer = TABLES[table], Layer(layer or "configured")
+        rows = [from_plain(row_type, row) for row in given.get("rows", [])]
+        used = {name for row in given.get("rows", []) for name in row} - set(schema(row_type).keys)
+        assert used <= set(schema(row_type).columns), f"{table} has no {used - set(schema(row_type).columns)}"
+        tables[row_type, layer] = {row.key: row for row in rows}
+        for column in given.get("columns", sorted(used)):
+            origins[row_type, layer, column] = (Origin("source", "0" * 64, "sonic", given.get("whole", True)),)
+    gaps = tuple(gap(device, given) for given in case.get("gaps", []))
+    return State(device, AT, tables, origins, gaps)
+
+
+def gap(device, given):
+    return Gap(
+        device,
+        given["table"],
+        given.get("source", "source"),
+        GapReason(given["reason"]),
+        given.get("detail", ""),
+        Layer(given["layer"]) if "layer" in given else None,
+        tuple(given.get("key", ())),
+        tuple(given.get("columns", ())),
+    )
+
+
+def link(case):
+    a, b = end(case["a"]), end(case["b"])
+    plan = PlanLink(PlanEnd(a.device, a.port), PlanEnd(b.device, b.port), plane=case.get("plane", ""))
+    return Link(a, b, LinkVerdict.PROVEN, plan)
+
+
+def end(given):
+    device, port = given["device"], given["port"]
+    interface = given.get("interface", port)
+    facts = {}
+    for name, value in given.get("facts", {}).items():
+        table, _, column = name.partition(".")
+        address = Address(table, (interface or port,), column)
+        value = ABSENT if value == "absent" else tuple(value) if isinstance(value, list) else value
+        facts[name] = Fact(address, value, Layer.CONFIGURED)
+    for name, reason in given.get("gaps", {}).items():
+        table, _, column = name.partition(".")
+        hidden = Gap(device, table, "source", GapReason(reason), columns=(column,))
+        facts[name] = Fact(Address(table, (interface or port,), column), None, gap=hidden)
+    return LinkEnd(device, port, interface, given.get("role", ""), facts, failed=tuple(given.get("failed", ())))
