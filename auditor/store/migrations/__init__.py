@@ -1,0 +1,1 @@
+"""Steps that bring an older database to the shape in `schema.py`, run by `engine.py` when a store is opened."""

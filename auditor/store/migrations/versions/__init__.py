@@ -1,0 +1,1 @@
+"""One module per step, named `r<number>_<what>`; a released step never changes."""
