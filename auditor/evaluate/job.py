@@ -55,7 +55,7 @@ def run(job: DeviceJob) -> DeviceOutcome:
     sets = row_sets(state)
     evaluated = time.process_time()
     finder = Finder(state, job.outputs)
-    collected = [gap for gap in state.gaps if gap.reason is not GapReason.UNSUPPORTED]
+    collected = [gap for gap in state.gaps if gap.reason is not GapReason.UNSUPPORTED and _asked(gap, job.reads)]
     return DeviceOutcome(
         device=job.device.name,
         collected_at=state.collected_at,
@@ -69,6 +69,14 @@ def run(job: DeviceJob) -> DeviceOutcome:
         seconds={"parse": parsed - started, "evaluate": evaluated - parsed, "prove": time.process_time() - evaluated},
         hardware_model=model,
     )
+
+
+def _asked(gap: Gap, reads: frozenset[str] | None) -> bool:
+    """Whether a gap hides something that was asked for. A source fills more columns than a rule may want of it."""
+    if reads is None or gap.table == "*":
+        return True
+    wanted = [read.partition(".")[2].partition("@")[0] for read in reads if read.partition(".")[0] == gap.table]
+    return bool(wanted) and (not gap.columns or "*" in wanted or not set(wanted).isdisjoint(gap.columns))
 
 
 def _model(state: State) -> str:

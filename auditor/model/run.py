@@ -40,7 +40,10 @@ class RowSet:
 
 @dataclass(frozen=True, slots=True)
 class DeviceJob:
-    """Everything a worker needs for one device. `previous` are the digests of its stored row sets."""
+    """Everything a worker needs for one device. `previous` are the digests of its stored row sets.
+
+    `reads` are the columns that were asked for (None: all): only gaps that touch them are told.
+    """
 
     device: Device
     outputs: tuple[RawOutput, ...]
@@ -50,6 +53,7 @@ class DeviceJob:
     previous: Mapping[SetKey, str] = field(default_factory=dict)
     only: tuple[str, ...] = ()
     judged: bool = True
+    reads: frozenset[str] | None = None
     parsers: str = ""
     gaps: tuple[Gap, ...] = ()
 

@@ -172,6 +172,7 @@ def _jobs(
             fabric=fabric,
             previous=previous.get(device.name, {}),
             only=request.only,
+            reads=reads,
             parsers=str(project.parsers or ""),
             gaps=collected.gaps,
         )
