@@ -23,7 +23,7 @@ def answers(fabric: Fabric, host: Host) -> Iterator[tuple[str, str]]:
     yield "cat /sys/class/dmi/id/bios_version", "2.21.6\n"
     yield "cat /sys/class/dmi/id/sys_vendor", "Supermicro\n"
     yield "cat /sys/class/dmi/id/product_name", "SYS-821GE-TNHR\n"
-    yield "ip -j -d link show", _links(host, nics)
+    yield "ip -j -d link", _links(host, nics)
     yield "lldpctl -f json", lldp.document(fabric, host.name, End("oob-01", f"Ethernet{100 + host.number}"))
     yield "rdma link", "".join(_rdma(nic) for nic in nics)
     yield "ibv_devinfo -v", "\n".join(_device(nic) for nic in nics) + "\n"
@@ -31,7 +31,6 @@ def answers(fabric: Fabric, host: Host) -> Iterator[tuple[str, str]]:
         yield f"mlnx_qos -i {nic.netdev}", _qos(nic)
         yield f"ethtool -i {nic.netdev}", _driver("mlx5_core", DRIVER, f"{nic.firmware} ({NIC_PSID})", nic.pci)
         yield f"ethtool --show-fec {nic.netdev}", _fec(nic)
-    yield f"ethtool -i {MANAGEMENT}", _driver("ixgbe", KERNEL, "0x80000d7c, 1.3190.0", "0000:01:00.0")
 
 
 _OS_RELEASE = """PRETTY_NAME="Ubuntu 22.04.4 LTS"

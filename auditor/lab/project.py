@@ -116,8 +116,8 @@ def _write_device(
     for command, body in answers:
         file = _file_name(command, body)
         _write(directory / file, body)
-        outputs.append({"file": file, "command": command, "collected_at": taken_at.isoformat(), "exit": 0})
-    document = {"platforms": [platform], "role": role, "prompt": prompt, "outputs": outputs}
+        outputs.append({"file": file, "command": command, "exit": 0})
+    document = {"platforms": [platform], "role": role, "prompt": prompt, "collected_at": taken_at.isoformat(), "outputs": outputs}
     _write(directory / "device.yaml", yamldoc.dump(document))
 
 

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from auditor import yamldoc
+from auditor.collect.capture_device import read_folder
 from auditor.errors import CaptureError
 from auditor.lab.shell import Recorded
+from auditor.platforms import platforms
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,31 +28,32 @@ def read(capture: Path) -> Iterator[Recording]:
     """Every device of the folder in the order of names; raises CaptureError with the file at fault."""
     if not capture.is_dir():
         raise CaptureError("is no capture folder", capture)
-    found = False
-    for file in sorted(capture.glob("*/device.yaml")):
-        found = True
-        yield _device(file)
-    if not found:
-        raise CaptureError("holds no device (no folder with a device.yaml)", capture)
+    folders = sorted(entry for entry in capture.iterdir() if entry.is_dir() and not entry.name.startswith("."))
+    if not folders:
+        raise CaptureError("holds no device folder", capture)
+    for folder in folders:
+        yield _device(folder)
 
 
-def _device(file: Path) -> Recording:
-    document = yamldoc.read(file, CaptureError)
-    data = document.data
-    if not isinstance(data, dict) or not isinstance(data.get("outputs"), list):
-        raise document.error(CaptureError, "a replay needs a mapping with the list `outputs`")
-    answers: list[Recorded] = []
-    for at, output in enumerate(data["outputs"]):
-        if not isinstance(output, dict) or not all(isinstance(output.get(key), str) for key in ("file", "command")):
-            raise document.error(CaptureError, "an output needs `file` and `command`", "outputs", at)
-        body = file.parent / output["file"]
-        if body.resolve().parent != file.parent.resolve():
-            raise document.error(CaptureError, f"{output['file']!r} leaves the folder", "outputs", at)
-        try:
-            text = body.read_bytes().decode("utf-8", "surrogateescape")
-        except OSError as problem:
-            raise document.error(CaptureError, f"{output['file']}: {problem.strerror}", "outputs", at) from problem
-        answers.append(Recorded(output["command"], text, int(output.get("exit") or 0)))
-    name = file.parent.name
-    platforms = data.get("platforms") or []
-    return Recording(name, tuple(platforms), data.get("role") or "", data.get("prompt") or f"admin@{name}:~$ ", tuple(answers))
+def _device(folder: Path) -> Recording:
+    found = read_folder(folder, platforms())
+    file = folder / "device.yaml"
+    document = yamldoc.read(file, CaptureError) if file.exists() else None
+    listed = None if document is None or document.data is None else document.data.get("outputs")
+    if document is None or listed is None:
+        answers = [Recorded(one.requests[0].command, _text(one.file)) for one in found.recorded if one.requests]
+    else:
+        answers = []
+        for at, output in enumerate(listed):
+            try:
+                text = _text(folder / output["file"])
+            except OSError as problem:
+                raise document.error(CaptureError, f"{output['file']}: {problem.strerror}", "outputs", at) from problem
+            status = output.get("exit", 1 if output.get("failure") else 0)
+            answers.append(Recorded(output["command"], text, status))
+    device = found.device
+    return Recording(device.name, device.platforms, device.role, found.prompt or f"admin@{device.name}:~$ ", tuple(answers))
+
+
+def _text(file: Path) -> str:
+    return file.read_bytes().decode("utf-8", "surrogateescape")

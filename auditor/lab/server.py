@@ -159,15 +159,22 @@ class Lab:
         except paramiko.SSHException:
             transport.close()
 
-    def serve_channel(self, channel: paramiko.Channel, device: session.Personality, command: str | None, terminal: bool) -> None:
-        """Run one exec request or login shell in a thread of its own."""
-        thread = threading.Thread(
-            target=session.run,
-            args=(channel, device, command, terminal, self._stop.is_set),
-            name=f"lab-{id(self)}-{device.name}",
-            daemon=True,
-        )
-        thread.start()
+    def serve_channel(
+        self, channel: paramiko.Channel, device: session.Personality, command: str | None, terminal: bool, turn: threading.Lock
+    ) -> None:
+        """Run one exec request or login shell in a thread of its own. `turn` is one per connection.
+
+        The request is answered only after this returns. A command that ended sooner would close its channel before the
+        client knew that it was opened, so the thread first waits for the client's word on a request of its own.
+        """
+
+        def run() -> None:
+            transport = channel.get_transport()
+            with turn, contextlib.suppress(OSError, EOFError):
+                transport.global_request("keepalive@openssh.com", wait=True)
+            session.run(channel, device, command, terminal, self._stop.is_set)
+
+        threading.Thread(target=run, name=f"lab-{id(self)}-{device.name}", daemon=True).start()
 
 
 class _Door(paramiko.ServerInterface):
@@ -176,6 +183,7 @@ class _Door(paramiko.ServerInterface):
     def __init__(self, lab: Lab, device: session.Personality, client_key: paramiko.PKey) -> None:
         self._lab, self._device, self._client_key = lab, device, client_key
         self._terminals: set[int] = set()
+        self._turn = threading.Lock()
 
     def _verdict(self, right: bool) -> int:
         refusing = self._device.bad is not None and self._device.bad.kind is Kind.WRONG_PASSWORD
@@ -205,11 +213,12 @@ class _Door(paramiko.ServerInterface):
         return True
 
     def check_channel_exec_request(self, channel: paramiko.Channel, command: bytes) -> bool:
-        self._lab.serve_channel(channel, self._device, command.decode("utf-8", "replace"), channel.get_id() in self._terminals)
+        terminal = channel.get_id() in self._terminals
+        self._lab.serve_channel(channel, self._device, command.decode("utf-8", "replace"), terminal, self._turn)
         return True
 
     def check_channel_shell_request(self, channel: paramiko.Channel) -> bool:
-        self._lab.serve_channel(channel, self._device, None, True)
+        self._lab.serve_channel(channel, self._device, None, True, self._turn)
         return True
 
 

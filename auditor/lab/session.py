@@ -69,7 +69,7 @@ class Output:
 def run(channel: paramiko.Channel, device: Personality, command: str | None, terminal: bool, stopping: Stopping) -> None:
     """Serve one exec request (`command`) or one login shell (None) until it ends, the client leaves or the lab stops."""
     if device.bad is not None and device.bad.kind is Kind.SILENT:
-        while not (channel.closed or channel.eof_received or stopping()):
+        while not (channel.closed or stopping()):
             time.sleep(0.05)
         channel.close()
         return
