@@ -1,0 +1,175 @@
+"""SONiC, the community image with its `show` commands in a Linux shell.
+
+Traps, each met in a capture or in the vendor's source:
+
+- The name of a command does not tell which database it reads; see the source of each table. What is called running
+  configuration is CONFIG_DB: what was written, not what the ASIC does. QoS maps, their ports, queues and the watchdog go from
+  there straight to orchagent, so no applied layer of them can be read.
+- Errors are plain text with exit status 0 (`Cannot find interface …`), and a table cut in the middle ends like a whole one.
+- `show interfaces status` without rows means that the databases are not ready, not that the switch has no ports.
+- lldpctl lives in a container; the one on the host calls `docker exec`, which needs root. The image lets every user run it
+  with sudo, as `show lldp table` does by itself.
+- MTU counts IP bytes.
+- On a box with several ASICs names carry the ASIC (`asic0/Ethernet-BP4`) where the output tells it; tables that merge the
+  ASICs list front ports alone, and internal ports in them are a gap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from auditor.address import Layer
+from auditor.dialects import lldpctl
+from auditor.facts import Firmware, Interface, Neighbour, QosPort, Queue, System
+from auditor.model import Fill, Normalised, Parser, Platform, Privilege, Source, Transport
+from auditor.platforms.sonic import tables
+from auditor.platforms.sonic.cells import Cells
+from auditor.platforms.sonic.database import RUNNING, SAVED
+from auditor.platforms.sonic.limits import FAILURES, SECRETS, UNSUPPORTED
+
+
+def neighbours(document: Any, _parameters: Mapping[str, str]) -> Iterator[Normalised]:
+    """LLDP neighbours from lldpctl's JSON."""
+    for entry in lldpctl.neighbours(document):
+        yield Neighbour(
+            port=entry.port, port_id=entry.port_id, system=entry.system, port_kind=entry.port_kind,
+            port_description=entry.port_description, chassis=entry.chassis, chassis_kind=entry.chassis_kind,
+            management_address=entry.management_address, since_s=entry.age_s, ttl_s=entry.ttl_s, protocol=entry.protocol,
+        )  # fmt: skip
+
+
+def version(groups: Mapping[str, Any], _parameters: Mapping[str, str]) -> Iterable[Normalised]:
+    """The running image and the serial number of the chassis. Raises ValueError without the first line."""
+    found = groups.get("system", [])
+    if len(found) != 1:
+        raise ValueError("no line 'SONiC Software Version'")
+    cells = Cells(System)
+    cells.values["os_name"] = "SONiC"
+    cells.read("os_version", found[0].get("os_version"), lambda raw: raw.removeprefix("SONiC."))
+    for column in ("kernel", "image_id", "serial"):
+        cells.read(column, found[0].get(column), str)
+    return cells.rows()
+
+
+PLATFORM = Platform(
+    name="sonic",
+    title="SONiC (community image, click CLI)",
+    netmiko="linux",
+    transport=Transport.EXEC,
+    sources=(
+        RUNNING,
+        SAVED,
+        Source(
+            key="interfaces_status",
+            command="show interfaces status",
+            aliases=("show interface status", "intfutil -c status"),
+            fills=(Fill(Interface, Layer.APPLIED, ("enabled", "up", "mtu", "mtu_shown", "speed", "alias", "lanes")),),
+            parser=Parser.TEXT,
+            normalise=tables.interfaces_status,
+            anchor=(r"^\s*Interface\s+Lanes\s+Speed\s+MTU\b.*\bOper\s+Admin\b",),
+            proof={"interface": r"^\s*{0}\s"},
+            proven_by="captures sonic/ut_t0_mixed_speed, sonic/dut_40g; sonic-utilities scripts/intfutil",
+        ),
+        Source(
+            key="interfaces_fec_status",
+            command="show interfaces fec status",
+            fills=(Fill(Interface, Layer.APPLIED, ("fec",)),),
+            parser=Parser.TEXT,
+            normalise=tables.fec_status,
+            anchor=(r"^\s*Interface\s+FEC Oper\s+FEC Admin\b",),
+            proof={"interface": r"^\s*{0}\s"},
+            proven_by="capture sonic/cmdref_generic; sonic-utilities scripts/intfutil",
+        ),
+        Source(
+            key="lldpctl",
+            command="lldpctl -f json",
+            aliases=("sudo lldpctl -f json", "lldpctl -f json0", "docker exec lldp lldpctl -f json"),
+            privilege=Privilege.SUDO,
+            fills=(
+                Fill(
+                    Neighbour, Layer.APPLIED,
+                    ("system", "port_kind", "port_description", "chassis", "chassis_kind", "management_address", "since_s",
+                     "ttl_s", "protocol"),
+                ),
+            ),
+            parser=Parser.JSON,
+            normalise=neighbours,
+            proof={"neighbour": "/lldp/interface/[{0}]"},
+            proven_by="capture sonic/t0_full; sonic-buildimage docker-lldp/base_image_files/lldpctl",
+        ),
+        Source(
+            key="lldp_table",
+            command="show lldp table",
+            aliases=("lldpshow", "sudo lldpshow"),
+            fills=(Fill(Neighbour, Layer.APPLIED, ("system", "port_description")),),
+            parser=Parser.TEXT,
+            normalise=tables.lldp_table,
+            anchor=(r"^LocalPort\s+RemoteDevice\s+RemotePortID\b", r"^Total entries displayed:\s+\d"),
+            fallback_for="lldpctl",
+            proof={"neighbour": r"^{0}\s.*{1}"},
+            proven_by="capture sonic/ut_two_macs; sonic-utilities scripts/lldpshow",
+        ),
+        Source(
+            key="pfcwd_config",
+            command="pfcwd show config",
+            aliases=("show pfcwd config", "sudo pfcwd show config"),
+            fills=(
+                Fill(
+                    Queue, Layer.CONFIGURED,
+                    ("watchdog_enabled", "watchdog_detection_s", "watchdog_restoration_s", "watchdog_action"),
+                ),
+            ),
+            parser=Parser.TEXT,
+            normalise=tables.watchdog,
+            anchor=(r"^\s*PORT\s+ACTION\s+DETECTION TIME\b",),
+            fallback_for="config_db",
+            proof={"queue": r"^\s*{0}\s"},
+            proven_by="captures sonic/ut_single, ut_history, ut_multi_asic_brs; sonic-utilities pfcwd/main.py",
+        ),
+        Source(
+            key="pfc_priority",
+            command="show pfc priority",
+            aliases=("pfc show priority",),
+            fills=(Fill(QosPort, Layer.CONFIGURED, ("pfc_priorities",)),),
+            parser=Parser.TEXT,
+            normalise=tables.pfc_priority,
+            anchor=(r"^Interface\s+Lossless priorities\b",),
+            fallback_for="config_db",
+            proof={"qos_port": r"^\s*{0}\s"},
+            proven_by="captures sonic/ut_multi_asic, ut_multi_asic_unknown_port; sonic-utilities pfc/main.py",
+        ),
+        Source(
+            key="version",
+            command="show version",
+            fills=(Fill(System, Layer.APPLIED, ("os_name", "os_version", "kernel", "image_id", "serial")),),
+            parser=Parser.TTP,
+            template="show_version",
+            normalise=version,
+            anchor=(r"^SONiC Software Version: \S", r"^Kernel: \S", r"^Build commit: \S", r"^Serial Number:"),
+            proof={
+                "system.os_name": r"^SONiC Software Version:", "system.os_version": r"^SONiC Software Version:",
+                "system.kernel": r"^Kernel:", "system.image_id": r"^Build commit:", "system.serial": r"^Serial Number:",
+            },
+            proven_by="capture sonic/cisco8201_202305; sonic-utilities show/main.py",
+            seconds=20.0,
+        ),
+        Source(
+            key="platform_firmware",
+            command="show platform firmware status",
+            aliases=("show platform firmware", "fwutil show status", "sudo fwutil show status"),
+            fills=(Fill(Firmware, Layer.APPLIED, ("version",)),),
+            parser=Parser.TEXT,
+            normalise=tables.firmware,
+            anchor=(r"^Chassis\s+Module\s+Component\s+Version\b",),
+            proof={"firmware.version": r"(?<!\w){0}(?!\w)"},
+            proven_by="captures sonic/cmdref_msn3800, cmdref_msn3800_early; sonic-utilities show/platform.py",
+            seconds=30.0,
+        ),
+    ),
+    failures=FAILURES,
+    pagers=(r"--\s?[Mm]ore\s?--",),
+    prompts=(r"[\w.-]+@[\w.-]+:[^\r\n]{0,120}[$#] ?$",),
+    secrets=SECRETS,
+    unsupported=UNSUPPORTED,
+)  # fmt: skip

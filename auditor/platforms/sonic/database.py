@@ -1,0 +1,131 @@
+"""The two sources that hold a whole CONFIG_DB: the running one, and the file that the next reload loads."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from hashlib import sha256
+from typing import Any
+
+from auditor.address import Layer
+from auditor.facts import Buffer, ClassMap, ConfigFile, DscpMap, Interface, QosPort, Queue, System
+from auditor.model import Fill, GapReason, Normalised, Parser, Source, Unread
+from auditor.platforms.sonic import qos
+from auditor.platforms.sonic.config_db import KNOWN, databases, interfaces, system
+
+FILE = "/etc/sonic/config_db.json"
+
+
+def _fills(layer: Layer) -> tuple[Fill, ...]:
+    return (
+        Fill(System, layer, ("hostname", "hardware_model")),
+        Fill(
+            Interface, layer,
+            ("enabled", "mtu", "speed", "fec", "autoneg", "alias", "lanes", "description", "cable_length_m", "lag",
+             "breakout_parent"),
+        ),
+        Fill(QosPort, layer, ("trust", "dscp_map", "tc_to_queue", "tc_to_pg", "pfc_to_queue", "pfc_priorities")),
+        Fill(DscpMap, layer, ("traffic_class",)),
+        Fill(ClassMap, layer, ("kind", "to")),
+        Fill(
+            Queue, layer,
+            ("scheduler", "weight", "watchdog_enabled", "watchdog_detection_s", "watchdog_restoration_s", "watchdog_action"),
+        ),
+        Fill(Buffer, layer, ("model", "vendor_word", "mode", "ingress_pools")),
+    )  # fmt: skip
+
+
+def config(document: Any, _parameters: Mapping[str, str]) -> Iterator[Normalised]:
+    """Every fact of a decoded CONFIG_DB. Raises ValueError when it is none."""
+    found = databases(document)
+    yield from system(found)
+    yield from qos.buffer(found)
+    for database in found:
+        for table in database.damaged:
+            for row_type in KNOWN.get(table, ()):
+                yield Unread(row_type, detail=f"CONFIG_DB: a row of {table} is no object")
+        yield from interfaces(database)
+        yield from qos.qos_ports(database)
+        yield from qos.dscp_maps(database)
+        yield from qos.class_maps(database)
+        yield from qos.queues(database)
+
+
+def saved(body: str, parameters: Mapping[str, str]) -> Iterator[Normalised]:
+    """The saved file: whether it is there and can be read, and the same facts as the running database.
+
+    Read as text, because a file that is no JSON is a fact (the next reload fails), not an unreadable answer. When it breaks
+    off at its end nobody can tell the file from the answer: that is a gap.
+    """
+    fills = _fills(Layer.SAVED)
+    if re.search(r"^cat: \S+: No such file or directory\s*$", body, re.MULTILINE):
+        yield ConfigFile(name=FILE, exists=False)
+        for fill in fills:
+            yield Unread(fill.row_type, reason=GapReason.NOT_COLLECTED, detail=f"{FILE} does not exist")
+        return
+    start = re.search(r"^\s*\{", body, re.MULTILINE)
+    text = body[start.start() :].strip() if start else body.strip()
+    try:
+        document, _ = json.JSONDecoder().raw_decode(text)
+    except json.JSONDecodeError as error:
+        cut = not text[error.pos + 1 :].strip() or error.msg.startswith("Unterminated string")
+        if start is not None and not cut:
+            yield ConfigFile(name=FILE, exists=True, parses=False)
+        reason = GapReason.TRUNCATED if cut else GapReason.UNPARSED
+        known = (ConfigFile,) if start is None or cut else ()
+        for row_type in (*known, *(fill.row_type for fill in fills)):
+            yield Unread(row_type, reason=reason, detail=f"not JSON in line {error.lineno}: {error.msg}")
+        return
+    plain = json.dumps(document, sort_keys=True, separators=(",", ":"))
+    yield ConfigFile(name=FILE, exists=True, parses=True, digest=sha256(plain.encode("utf-8", "surrogatepass")).hexdigest())
+    yield from config(document, parameters)
+
+
+_POINTERS = {
+    "system.hostname": "/DEVICE_METADATA/localhost/hostname",
+    "system.hardware_model": "/DEVICE_METADATA/localhost/hwsku",
+    "interface": "/PORT/{0}",
+    "interface.cable_length_m": "/CABLE_LENGTH/AZURE/{0}",
+    "qos_port": "/PORT_QOS_MAP/{0}",
+    "dscp_map": "/DSCP_TO_TC_MAP/{0}/{1}",
+    "queue": "/QUEUE/{0}|{1}",
+    "queue.watchdog_enabled": "/PFC_WD/{0}",
+    "queue.watchdog_detection_s": "/PFC_WD/{0}",
+    "queue.watchdog_restoration_s": "/PFC_WD/{0}",
+    "queue.watchdog_action": "/PFC_WD/{0}",
+    "buffer.model": "/DEVICE_METADATA/localhost/buffer_model",
+    "buffer.vendor_word": "/DEVICE_METADATA/localhost/buffer_model",
+    "buffer.mode": "/BUFFER_PROFILE",
+    "buffer.ingress_pools": "/BUFFER_POOL",
+}
+
+RUNNING = Source(
+    key="config_db",
+    command="show runningconfiguration all",
+    aliases=("config_db.json", "sonic-cfggen -d --print-data", "sudo show runningconfiguration all"),
+    fills=_fills(Layer.CONFIGURED),
+    parser=Parser.JSON,
+    normalise=config,
+    proof={
+        **_POINTERS,
+        **{f"interface.{name}": "/PORT/{0}/" + field for name, field in (("mtu", "mtu"), ("speed", "speed"), ("fec", "fec"))},
+        "qos_port.pfc_priorities": "/PORT_QOS_MAP/{0}/pfc_enable",
+        "qos_port.trust": "/PORT_QOS_MAP/{0}/dscp_to_tc_map",
+        "qos_port.dscp_map": "/PORT_QOS_MAP/{0}/dscp_to_tc_map",
+    },
+    proven_by="sonic-utilities show/main.py (runningconfiguration all); captures sonic/vlab_t2_new_dbfmt, vlab_t2_old_dbfmt",
+    seconds=20.0,
+)
+
+SAVED = Source(
+    key="config_db_saved",
+    command=f"cat {FILE}",
+    aliases=(FILE, f"sudo cat {FILE}"),
+    fills=(Fill(ConfigFile, Layer.SAVED, ("exists", "parses", "digest")), *_fills(Layer.SAVED)),
+    parser=Parser.TEXT,
+    normalise=saved,
+    proof={"config_file": r"^(?:cat: |\{)", "dscp_map": r'^\s*"{1}": "\d+"'},
+    proven_by="captures sonic/vlab_t2_new_dbfmt, vlab_t2_old_dbfmt (files of this name)",
+    ok_status=(0, 1),  # cat ends with 1 when the file is not there
+)

@@ -1,0 +1,210 @@
+"""The `show` tables of SONiC, which Python's tabulate prints: ports, FEC, LLDP, watchdog, PFC, component firmware.
+
+They are read by their line of dashes (`dialects.ruler`), not by templates: cells are empty (a neighbour without name), hold
+blanks (`QSFP+ or later`), and the width and side of a column change with its content and its release.
+
+Every one of them can stop in the middle without an exit status that says so; a row that does not reach its last column
+ends what can be concluded, and the rest of the table is a gap.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from auditor import canonical
+from auditor.canonical import printable
+from auditor.dialects.ruler import RulerRow, RulerTable, tables
+from auditor.facts import Firmware, Interface, Neighbour, QosPort, Queue, Row
+from auditor.model import GapReason, Normalised, Unread
+from auditor.platforms.sonic.cells import Cells, is_up, never, not_given, whole_number
+from auditor.platforms.sonic.qos import priorities
+
+_NAME = re.compile(r"[A-Za-z][\w./-]{0,63}")
+_MANAGEMENT = "the management port is not in this table"
+_ASICS = "on a box with several ASICs this table does not say to which one a port belongs"
+
+
+def _table(body: str, *columns: str) -> RulerTable:
+    """The one table with these columns. Raises ValueError when it is not there."""
+    found = [table for table in tables(body) if set(columns) <= set(table.headers)]
+    if len(found) != 1:
+        raise ValueError(f"{len(found)} tables with the columns {', '.join(columns)}, not one")
+    return found[0]
+
+
+def _ports(table: RulerTable, key: str, last: str, row_type: type[Row]) -> Iterator[tuple[str, Mapping[str, str]] | Unread]:
+    """Name and cells of each whole row; an Unread where a row is broken, or where it breaks off."""
+    for row in table.rows:
+        if row.cells is None:
+            yield Unread(row_type, detail=_does_not_fit(row))
+        elif last not in row.cells:
+            yield _broken_off(row_type, row)
+        elif not _NAME.fullmatch(row.cells[key]):
+            yield Unread(row_type, detail=f"line {row.line}: {printable(row.cells[key], 40)!r} is no name of a port")
+        else:
+            yield row.cells[key], row.cells
+
+
+def _does_not_fit(row: RulerRow) -> str:
+    return f"line {row.line} does not fit under the columns: {printable(row.text, 80)!r}"
+
+
+def _broken_off(row_type: type[Row], row: RulerRow) -> Unread:
+    return Unread(row_type, reason=GapReason.TRUNCATED, detail=f"line {row.line} breaks off: {printable(row.text, 80)!r}")
+
+
+def interfaces_status(body: str, _parameters: Mapping[str, str]) -> Iterator[Normalised]:
+    """`show interfaces status`: APPL_DB PORT_TABLE and LAG_TABLE, and the negotiated speed of ports that are up (STATE_DB).
+
+    The FEC column is left to `show interfaces fec status`, which knows the operational mode; VLAN and aggregate come from
+    CONFIG_DB, and so does the MTU of an aggregate, which is therefore not known at this layer.
+    """
+    table = _table(body, "Interface", "Speed", "MTU", "Oper", "Admin")
+    yield from _no_ports(table, Interface)
+    for item in _ports(table, "Interface", table.headers[-1], Interface):
+        if isinstance(item, Unread):
+            yield item
+            continue
+        name, row = item
+        if name.startswith("Ethernet-"):
+            yield Unread(Interface, reason=GapReason.UNSUPPORTED, detail=_ASICS)
+            continue
+        cells = Cells(Interface, name)
+        cells.read("enabled", row["Admin"], is_up)
+        cells.read("up", row["Oper"], is_up)
+        cells.read("speed", row["Speed"], canonical.speed)
+        cells.read("alias", row.get("Alias"), str)
+        cells.read("lanes", row.get("Lanes"), str)
+        if name.startswith("PortChannel"):
+            detail = "the table takes the MTU of an aggregate from CONFIG_DB"
+            cells.unread += [Unread(Interface, cells.key, at, GapReason.UNSUPPORTED, detail) for at in ("mtu", "mtu_shown")]
+        else:
+            cells.read("mtu", row["MTU"], whole_number)
+            cells.read("mtu_shown", row["MTU"], str)
+        yield from cells.rows()
+
+
+def _no_ports(table: RulerTable, row_type: type[Row]) -> Iterator[Unread]:
+    """What such a table never lists; and a switch without ports is no answer but a database that is not ready."""
+    if not table.rows:
+        yield Unread(row_type, reason=GapReason.TRUNCATED, detail="no port in the table")
+    yield Unread(row_type, ("eth0",), reason=GapReason.UNSUPPORTED, detail=_MANAGEMENT)
+
+
+def fec_status(body: str, _parameters: Mapping[str, str]) -> Iterator[Normalised]:
+    """`show interfaces fec status`: the operational mode (STATE_DB), of a port that is down the applied one (APPL_DB)."""
+    table = _table(body, "Interface", "FEC Oper", "FEC Admin")
+    yield from _no_ports(table, Interface)
+    for item in _ports(table, "Interface", "FEC Admin", Interface):
+        if isinstance(item, Unread):
+            yield item
+            continue
+        name, row = item
+        if name.startswith("Ethernet-"):
+            yield Unread(Interface, reason=GapReason.UNSUPPORTED, detail=_ASICS)
+            continue
+        cells = Cells(Interface, name)
+        cells.read("fec", row["FEC Admin"] if not_given(row["FEC Oper"]) else row["FEC Oper"], canonical.fec, not_given)
+        yield from cells.rows()
+
+
+def lldp_table(body: str, _parameters: Mapping[str, str]) -> Iterator[Normalised]:
+    """`show lldp table`: what lldpd heard, cut down to name, port id and description. Subtypes are not in it.
+
+    A description of several lines goes on in rows without port. The last line counts the neighbours.
+    """
+    table = _table(body, "LocalPort", "RemoteDevice", "RemotePortID", "RemotePortDescr")
+    found: list[Cells] = []
+    for row in table.rows:
+        if row.cells is None or not (row.cells.get("LocalPort") or row.cells.get("RemotePortDescr")):
+            yield Unread(Neighbour, detail=_does_not_fit(row))
+        elif not row.cells["LocalPort"]:
+            if found and "port_description" in found[-1].values:
+                found[-1].values["port_description"] = f"{found[-1].values['port_description']} {row.cells['RemotePortDescr']}"
+        elif not row.cells.get("RemotePortID"):
+            yield _broken_off(Neighbour, row)
+        else:
+            cells = Cells(Neighbour, row.cells["LocalPort"], row.cells["RemotePortID"])
+            cells.read("system", row.cells["RemoteDevice"], str, not_given)
+            cells.read("port_description", row.cells.get("RemotePortDescr"), str, not_given)
+            found.append(cells)
+    total = re.search(r"^Total entries displayed:\s+(\d{1,9})\s*$", body, re.MULTILINE)
+    if total is not None and int(total.group(1)) != len(found):
+        detail = f"the table counts {total.group(1)} neighbours, {len(found)} were read"
+        yield Unread(Neighbour, reason=GapReason.TRUNCATED, detail=detail)
+    for cells in found:
+        yield from cells.rows()
+
+
+def watchdog(body: str, _parameters: Mapping[str, str]) -> Iterator[Normalised]:
+    """`pfcwd show config`: CONFIG_DB PFC_WD, by port. A port that is not listed has no watchdog on any queue.
+
+    Which queues of a listed port are watched stands in PORT_QOS_MAP and not here, so its queues are unread. A table without
+    rows is a whole answer: no port is watched.
+    """
+    table = _table(body, "PORT", "ACTION", "DETECTION TIME", "RESTORATION TIME")
+    if any(re.search(r" on asic\d+$", line.rstrip()) for line in table.before):
+        yield Unread(Queue, reason=GapReason.UNSUPPORTED, detail=_ASICS)
+        return
+    for item in _ports(table, "PORT", table.headers[-1], Queue):
+        if isinstance(item, Unread):
+            yield item
+            continue
+        name, row = item
+        times = f"{row['ACTION']} after {row['DETECTION TIME']} ms, restored after {row['RESTORATION TIME']} ms"
+        detail = printable(f"{name} is watched ({times}), but this table does not say on which queues", 200)
+        yield Unread(Queue, (name,), reason=GapReason.UNSUPPORTED, detail=detail)
+
+
+def pfc_priority(body: str, _parameters: Mapping[str, str]) -> Iterator[Normalised]:
+    """`show pfc priority`: CONFIG_DB PORT_QOS_MAP `pfc_enable`, one table per namespace. `N/A` and empty: no priority.
+
+    An empty last cell is not printed, so a last row without priorities may as well be a row cut short: it is unread.
+    """
+    found = [table for table in tables(body) if {"Interface", "Lossless priorities"} <= set(table.headers)]
+    if not found:
+        raise ValueError("no table with the columns Interface, Lossless priorities")
+    last = found[-1].rows[-1].line if found[-1].rows else 0
+    for table in found:
+        spaces = [match.group(1) for match in map(re.compile(r"Namespace (asic\d+)\s*").fullmatch, table.before) if match]
+        prefix = f"{spaces[-1]}/" if spaces else ""
+        for row in table.rows:
+            name = "" if row.cells is None else row.cells["Interface"]
+            shown = None if row.cells is None else row.cells.get("Lossless priorities")
+            if shown is None and row.line == last:
+                yield _broken_off(QosPort, row)
+            elif not _NAME.fullmatch(name):
+                yield Unread(QosPort, detail=_does_not_fit(row))
+            elif name != "global":
+                cells = Cells(QosPort, prefix + name)
+                cells.read("pfc_priorities", "" if shown in (None, "N/A") else shown, priorities, never)
+                yield from cells.rows()
+
+
+def firmware(body: str, _parameters: Mapping[str, str]) -> Iterator[Normalised]:
+    """`show platform firmware status`: components of the chassis and its modules; empty cells repeat the row above.
+
+    Names: `bios`, `bmc`, `cpld.1` for CPLD1, the others in lower case; of a module `line-card0.cpld.1`.
+    """
+    table = _table(body, "Chassis", "Module", "Component", "Version")
+    module = ""
+    for row in table.rows:
+        if row.cells is None or not row.cells.get("Component"):
+            yield Unread(Firmware, detail=_does_not_fit(row))
+            continue
+        if "Version" not in row.cells:
+            yield _broken_off(Firmware, row)
+            continue
+        if row.cells["Module"]:
+            module = "" if canonical.nothing(row.cells["Module"]) else f"{_component(row.cells['Module'])}."
+        elif row.cells["Chassis"]:
+            module = ""
+        cells = Cells(Firmware, module + _component(row.cells["Component"]))
+        cells.read("version", row.cells["Version"], str)
+        yield from cells.rows()
+
+
+def _component(word: str) -> str:
+    name = re.sub(r"[^a-z0-9]+", "-", word.lower()).strip("-")
+    return re.sub(r"^cpld-?(\d+)$", r"cpld.\1", name)
