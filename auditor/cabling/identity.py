@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -24,6 +25,7 @@ Neighbour = tuple[str, str, str, str, str]
 """(system, port_id, port_kind, port_description, chassis) as sent."""
 
 _NUMBER = re.compile(r"\d+")
+_MAC_LENGTHS = frozenset({12, 14, 17})
 
 
 class Sight(StrEnum):
@@ -36,21 +38,29 @@ class Sight(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Seen:
+    """A neighbour with the device and the port that it is, each None where that cannot be told."""
+
+    neighbour: Neighbour
+    device: str | None = None
+    place: Place | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Sighting:
-    """A neighbour judged against a far end. `place` is the port it is, where that is known; `words` say who it is."""
+    """A neighbour judged against a far end; `words` say who it is."""
 
     sight: Sight
     words: str
-    place: Place | None = None
 
 
 def normal(text: str) -> str:
     """One spelling of a port's identity: lower case, MACs with colons."""
     word = text.strip().lower()
-    try:
-        return mac(word)
-    except ValueError:
-        return word
+    if len(word) in _MAC_LENGTHS:
+        with suppress(ValueError):
+            return mac(word)
+    return word
 
 
 def is_mac(word: str) -> bool:
@@ -64,7 +74,8 @@ class Directory:
     def __init__(self, ends: Iterable[LinkEnd], devices: Iterable[str], ids: Mapping[Place, str]) -> None:
         """`ids` are the PCI addresses, GUIDs or MACs that the plan gives for some ports."""
         self._ports: dict[Place, frozenset[str]] = {}
-        self._owners: defaultdict[str, set[Place]] = defaultdict(set)
+        self._by_word: defaultdict[Place, set[Place]] = defaultdict(set)
+        self._by_mac: defaultdict[str, set[Place]] = defaultdict(set)
         self._count: Counter[str] = Counter()
         self._hosts: set[str] = set()
         self._names: dict[str, str] = {}
@@ -81,7 +92,10 @@ class Directory:
             if is_host(end.role) or not end.role:
                 self._hosts.add(end.device)
             for word in words:
-                self._owners[word].add(place)
+                if is_mac(word):
+                    self._by_mac[word].add(place)
+                else:
+                    self._by_word[end.device, word].add(place)
             hostname = end.facts.get("system.hostname")
             if hostname is not None and isinstance(hostname.value, str):
                 self._hostnames[_host(hostname.value)].add(end.device)
@@ -100,8 +114,8 @@ class Directory:
             alike = self._hostnames.get(name, set())
         return next(iter(alike)) if len(alike) == 1 else None
 
-    def place(self, neighbour: Neighbour) -> tuple[str | None, Place | None]:
-        """The device and the port that a neighbour is, each None where that cannot be told.
+    def resolve(self, neighbour: Neighbour) -> Seen:
+        """Which device and port a neighbour is.
 
         A MAC that is one port's alone decides, sent as port id. Else the name decides the device, or, without a known name,
         the MACs do; and the port id or the description decides the port among those of that device.
@@ -110,46 +124,41 @@ class Directory:
         port_word, chassis_word = normal(port_id), normal(chassis)
         place = self._port_of_mac(port_word)
         if place is not None:
-            return place[0], place
+            return Seen(neighbour, place[0], place)
         device = self.device(system)
         if device is None:
-            near = {owner[0] for owner in self._of_mac(port_word)} or {owner[0] for owner in self._of_mac(chassis_word)}
-            device = next(iter(near)) if len(near) == 1 else None
+            owners = {place[0] for word in (port_word, chassis_word) for place in self._by_mac.get(word, ())}
+            device = next(iter(owners)) if len(owners) == 1 else None
         if device is None:
-            return None, None
-        for word in filter(None, (port_word, normal(description))):
-            own = [owner for owner in self._owners.get(word, ()) if owner[0] == device and not is_mac(word)]
+            return Seen(neighbour)
+        for word in (port_word, normal(description)):
+            own = self._by_word.get((device, word), ())
             if len(own) == 1:
-                return device, own[0]
+                return Seen(neighbour, device, next(iter(own)))
         # The agent in an adapter's firmware sends the MAC of its port as chassis, a number as port id, and no name.
         place = self._port_of_mac(chassis_word) if not system.strip() and device in self._hosts else None
-        return device, place
-
-    def _of_mac(self, word: str) -> set[Place]:
-        return self._owners.get(word, set()) if is_mac(word) else set()
+        return Seen(neighbour, device, place)
 
     def _port_of_mac(self, word: str) -> Place | None:
         """The one port with this MAC. A switch may use one MAC on all its ports: with one port known, that would not show."""
-        owners = self._of_mac(word)
+        owners = self._by_mac.get(word, ())
         place = next(iter(owners)) if len(owners) == 1 else None
         return place if place is not None and (place[0] in self._hosts or self._count[place[0]] > 1) else None
 
-    def look(self, near: Place, far: Place, neighbour: Neighbour) -> Sighting:
+    def look(self, near: Place, far: Place, seen: Seen) -> Sighting:
         """Judge what `near` sees against `far`, the port that should be there."""
-        device, place = self.place(neighbour)
-        words = describe(neighbour)
+        words, device, place = describe(seen.neighbour), seen.device, seen.place
         if place == near:
-            return Sighting(Sight.ITSELF, words, place)
+            return Sighting(Sight.ITSELF, words)
         if place == far:
-            return Sighting(Sight.FITS, words, place)
+            return Sighting(Sight.FITS, words)
         if place is not None:
-            return Sighting(Sight.OTHER, f"{words} ({place[0]}:{place[1]})", place)
+            return Sighting(Sight.OTHER, words)
         if device is None:
-            stranger = bool(neighbour[0].strip()) and far[0] in self._told and not self._ambiguous(neighbour[0])
+            system = seen.neighbour[0]
+            stranger = bool(system.strip()) and far[0] in self._told and not self._ambiguous(system)
             return Sighting(Sight.OTHER if stranger else Sight.UNRESOLVED, words)
-        if device != far[0]:
-            return Sighting(Sight.OTHER, f"{words} ({device})")
-        return Sighting(self._port_sight(far, neighbour), words)
+        return Sighting(self._port_sight(far, seen.neighbour) if device == far[0] else Sight.OTHER, words)
 
     def _port_sight(self, far: Place, neighbour: Neighbour) -> Sight:
         """The right device, and a port that is none of its known ones: by the form of its name, else it cannot be told."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 
-from auditor.cabling.identity import Directory, Place, Sight, Sighting
+from auditor.cabling.identity import Directory, Place, Seen, Sight, Sighting
 from auditor.model import (
     ABSENT,
     Device,
@@ -38,8 +38,11 @@ def build_links(plan: Plan, ends: Mapping[Place, LinkEnd], devices: Mapping[str,
             full[end.device, end.port] = _unseen(end, devices.get(end.device))
     ids = {(end.device, end.port): end.id for end in planned if end.id}
     directory = Directory(full.values(), devices, ids)
-    elsewhere = _seen_by(full, directory)
-    return tuple(_build(link, full, devices, directory, elsewhere) for link in plan.links)
+    seen = {place: _resolved(end, directory) for place, end in full.items()}
+    seers = _seers(
+        seen, {_place(one): _place(other) for link in plan.links for one, other in ((link.a, link.b), (link.b, link.a))}
+    )
+    return tuple(_build(link, full, devices, directory, seen, seers) for link in plan.links)
 
 
 def _unseen(end: PlanEnd, device: Device | None) -> LinkEnd:
@@ -47,15 +50,25 @@ def _unseen(end: PlanEnd, device: Device | None) -> LinkEnd:
     return LinkEnd(end.device, end.port, None, "" if device is None else device.role, gap=gap)
 
 
-def _seen_by(ends: Mapping[Place, LinkEnd], directory: Directory) -> Mapping[Place, tuple[Place, ...]]:
-    """For every port that some port sees across its cable: the ports that see it."""
-    found: defaultdict[Place, list[Place]] = defaultdict(list)
-    for near, end in ends.items():
-        for neighbour in () if _is_down(end) else end.neighbours:
-            place = directory.place(neighbour)[1]
-            if place is not None and place != near:
-                found[place].append(near)
-    return {place: tuple(sorted(set(seers))) for place, seers in found.items()}
+def _resolved(end: LinkEnd, directory: Directory) -> tuple[Seen, ...]:
+    """Whom a port sees. A port that is down sees nobody: what its table still holds is old."""
+    up = end.facts.get("interface.up")
+    if up is not None and up.value is False:
+        return ()
+    return tuple(directory.resolve(neighbour) for neighbour in end.neighbours)
+
+
+def _seers(seen: Mapping[Place, tuple[Seen, ...]], peers: Mapping[Place, Place]) -> Mapping[Place, frozenset[Place]]:
+    """For every port that some other port sees across its cable: the ports that see it.
+
+    Of a port that sees its planned peer, whatever else it sees does not count.
+    """
+    found: defaultdict[Place, set[Place]] = defaultdict(set)
+    for near, whom in seen.items():
+        places = {each.place for each in whom if each.place is not None} - {near}
+        for place in places & {peers.get(near)} or places:
+            found[place].add(near)
+    return {place: frozenset(seers) for place, seers in found.items()}
 
 
 def _build(
@@ -63,7 +76,8 @@ def _build(
     ends: Mapping[Place, LinkEnd],
     devices: Mapping[str, Device],
     directory: Directory,
-    elsewhere: Mapping[Place, tuple[Place, ...]],
+    seen: Mapping[Place, tuple[Seen, ...]],
+    seers: Mapping[Place, frozenset[Place]],
 ) -> Link:
     a, b = (ends[end.device, end.port] for end in (plan.a, plan.b))
     for end in (a, b):
@@ -71,37 +85,37 @@ def _build(
         if device is None or device.status is Status.PLANNED:
             words = "is not in the inventory" if device is None else "is planned, not installed"
             return Link(a, b, LinkVerdict.NOT_YET, plan, f"{end.device} {words}")
-    views = (_view(a, b, directory), _view(b, a, directory))
-    verdict, reason = _judge((a, b), views, elsewhere)
+    one, other = _place(a), _place(b)
+    views = (_view(one, other, seen[one], directory), _view(other, one, seen[other], directory))
+    verdict, reason = _judge((a, b), views, (seers.get(one, frozenset()) - {other}, seers.get(other, frozenset()) - {one}))
     return Link(a, b, verdict, plan, reason)
 
 
-def _view(near: LinkEnd, far: LinkEnd, directory: Directory) -> Sighting | None:
+def _view(near: Place, far: Place, seen: tuple[Seen, ...], directory: Directory) -> Sighting | None:
     """What one end sees: the neighbour that fits, else the one that is another port, else one that cannot be resolved.
 
     None when it sees nobody. Several neighbours on a port are usual: the agent of the adapter beside the daemon of the host.
     """
-    if _is_down(near):
-        return None
-    place, wanted = (near.device, near.port), (far.device, far.port)
-    sightings = [directory.look(place, wanted, neighbour) for neighbour in near.neighbours]
-    ranked = [next((item for item in sightings if item.sight is sight), None) for sight in _RANK]
-    best = next((item for item in ranked if item is not None), None)
-    if best is None or best.sight is Sight.FITS or len(sightings) == 1:
-        return best
-    return Sighting(best.sight, " and ".join(item.words for item in sightings if item.sight is not Sight.ITSELF), best.place)
+    sightings = [item for item in (directory.look(near, far, each) for each in seen) if item.sight is not Sight.ITSELF]
+    if len(sightings) < 2:
+        return sightings[0] if sightings else None
+    best = min(sightings, key=lambda item: _RANK.index(item.sight))
+    return best if best.sight is Sight.FITS else Sighting(best.sight, " and ".join(item.words for item in sightings))
 
 
 _RANK = (Sight.FITS, Sight.OTHER, Sight.UNRESOLVED)
 
 
 def _judge(
-    ends: tuple[LinkEnd, LinkEnd], views: tuple[Sighting | None, Sighting | None], elsewhere: Mapping[Place, tuple[Place, ...]]
+    ends: tuple[LinkEnd, LinkEnd],
+    views: tuple[Sighting | None, Sighting | None],
+    elsewhere: tuple[frozenset[Place], frozenset[Place]],
 ) -> tuple[LinkVerdict, str]:
+    """The verdict and its reason. `elsewhere` are the ports, other than the planned peer, that see each end."""
     names = [f"{end.device}:{end.port}" for end in ends]
     fits = [view is not None and view.sight is Sight.FITS for view in views]
-    seen = [(name, view) for name, view in zip(names, views, strict=True) if view is not None]
-    other = [f"{name} sees {view.words}" for name, view in seen if view.sight is Sight.OTHER]
+    said = [(name, view) for name, view in zip(names, views, strict=True) if view is not None]
+    other = [f"{name} sees {view.words}" for name, view in said if view.sight is Sight.OTHER]
     if all(fits):
         return LinkVerdict.PROVEN, ""
     if any(fits):
@@ -109,11 +123,8 @@ def _judge(
         if other:
             return LinkVerdict.UNKNOWN, f"the ends contradict each other: {near} sees its planned peer, {other[0]}"
         return LinkVerdict.PROVEN_ONE_END, f"seen by {near} only"
-    for end, peer in (ends, reversed(ends)):
-        seers = [
-            f"{device}:{port}" for device, port in elsewhere.get((end.device, end.port), ()) if (device, port) != _place(peer)
-        ]
-        other += [f"{seer} sees {end.device}:{end.port}" for seer in seers]
+    for name, seers in zip(names, elsewhere, strict=True):
+        other += [f"{device}:{port} sees {name}" for device, port in sorted(seers)]
     if other:
         return LinkVerdict.WRONG, "; ".join(other)
     return _unproven(ends, views, names)
@@ -143,10 +154,5 @@ def _unproven(
     return LinkVerdict.UNKNOWN, "a port does not tell whether it is up"
 
 
-def _is_down(end: LinkEnd) -> bool:
-    fact = end.facts.get("interface.up")
-    return fact is not None and fact.value is False
-
-
-def _place(end: LinkEnd) -> Place:
+def _place(end: LinkEnd | PlanEnd) -> Place:
     return end.device, end.port

@@ -20,7 +20,7 @@ def directory(*ends, devices=("gpu-21", "gpu-22", "leaf-07", "leaf-08"), ids=Non
 
 
 def look(book, *neighbour, far=FAR, near=NEAR):
-    return book.look(near, far, neighbour).sight
+    return book.look(near, far, book.resolve(neighbour)).sight
 
 
 HOST = (
@@ -57,7 +57,7 @@ def test_port_fits_by_mac_name_rdma_name_or_description(port_id, kind, descripti
 def test_another_nic_of_the_right_host_is_another_port():
     book = directory(*HOST)
     assert look(book, "gpu-21", "b8:3f:d2:01:02:11", "mac", "ens110np0", "") is Sight.OTHER
-    assert book.look(NEAR, FAR, ("gpu-21", "b8:3f:d2:01:02:11", "mac", "ens110np0", "")).place == ("gpu-21", "ens110np0")
+    assert book.resolve(("gpu-21", "b8:3f:d2:01:02:11", "mac", "ens110np0", "")).place == ("gpu-21", "ens110np0")
 
 
 def test_a_nic_nobody_listed_is_another_port_when_its_name_has_the_planned_form():

@@ -84,6 +84,14 @@ def test_wrong_when_a_third_port_sees_the_planned_one_though_its_host_sees_nobod
     assert (link.verdict, link.reason) == (LinkVerdict.WRONG, "leaf-01:Ethernet40 sees gpu-01:ens1np0")
 
 
+def test_what_a_port_sees_beside_its_planned_peer_speaks_against_no_other_link():
+    plan = ((HOST, LEAF), (("gpu-02", "ens1np0"), ("leaf-01", "Ethernet8")))
+    old = ("gpu-01", "ens1np0", "name", "", "")
+    there = end(("leaf-01", "Ethernet8"), old, ("gpu-02", "ens1np0", "name", "", ""))
+    links = build(end(HOST), end(LEAF), there, end(("gpu-02", "ens1np0")), plan=plan)
+    assert [link.verdict for link in links] == [LinkVerdict.LINK_ONLY, LinkVerdict.PROVEN_ONE_END]
+
+
 def test_two_cables_exchanged_are_two_wrong_links():
     plan = ((("gpu-01", "ens1np0"), ("leaf-01", "Ethernet0")), (("gpu-01", "ens2np0"), ("leaf-02", "Ethernet0")))
     links = build(
