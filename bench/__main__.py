@@ -1,0 +1,57 @@
+"""`make bench`: prints what a device costs, and fails when a promised ratio is broken."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+from bench.stages import STAGES, Cost
+
+SIZES = (1, 2, 4)
+DIGEST_SHARE, JOINED_SHARE, GROWTH = 1 / 50, 1 / 2, 1.5
+
+
+def main() -> int:
+    costs = [_measured(pods) for pods in SIZES]
+    print("CPU per device, from a capture into SQLite (milliseconds)\n")
+    print(f"{'devices':>8} {'links':>6} " + "".join(f"{stage:>13}" for stage in STAGES) + f"{'all':>10}{'memory':>14}")
+    for cost in costs:
+        each = [1000 * cost.seconds[stage] / cost.devices for stage in STAGES]
+        memory = f"{cost.peak / cost.devices / 1024:.0f} KB"
+        print(
+            f"{cost.devices:>8} {cost.links:>6} "
+            + "".join(f"{value:>13.2f}" for value in each)
+            + f"{sum(each):>10.2f}{memory:>14}"
+        )
+    from bench.ratios import measure
+
+    found = measure()
+    print(f"\ncollect live over SSH on loopback, login included: {1000 * found['live']:.1f} ms of CPU per device\n")
+    small, large = (sum(cost.seconds.values()) / cost.devices for cost in (costs[0], costs[-1]))
+    checks = [
+        _gate("unchanged state by digest / by DeepDiff", found["digest"] / found["deepdiff"], DIGEST_SHARE),
+        _gate("commands joined on one exec channel / one channel each", found["joined"] / found["separate"], JOINED_SHARE),
+        _gate(f"CPU per device at {SIZES[-1]}x / at {SIZES[0]}x", large / small, GROWTH),
+        _gate("row sets written by an unchanged second night", float(sum(cost.written for cost in costs)), 0.0),
+    ]
+    return 0 if all(checks) else 1
+
+
+def _measured(pods: int) -> Cost:
+    """The cost of a fleet, from a fresh process."""
+    done = subprocess.run([sys.executable, "-m", "bench.stages", str(pods)], stdout=subprocess.PIPE, check=True)
+    cost = Cost(**json.loads(done.stdout))
+    if not cost.passed:
+        raise RuntimeError("the fleet was not judged: nothing passed, so nothing was measured")
+    return cost
+
+
+def _gate(name: str, value: float, most: float) -> bool:
+    good = value <= most
+    print(f"{'ok' if good else 'BROKEN':<8}{name}: {value:.4g} (at most {most:.4g})")
+    return good
+
+
+if __name__ == "__main__":
+    sys.exit(main())
