@@ -16,7 +16,7 @@ from typing import Any
 from auditor import canonical
 from auditor.facts import Buffer, ClassMap, DscpMap, Interface, QosPort, Queue, Row, System
 from auditor.model import Normalised
-from auditor.platforms.sonic.cells import Cells, is_on, is_up, not_given, text, whole_number
+from auditor.platforms.sonic.cells import Cells, is_on, is_up, not_given, whole_number
 
 KNOWN: Mapping[str, tuple[type[Row], ...]] = {
     "DEVICE_METADATA": (System, Buffer), "PORT": (Interface, QosPort), "PORTCHANNEL": (Interface,), "MGMT_PORT": (Interface,),
@@ -142,19 +142,31 @@ def _megabits(raw: str) -> int:
 
 
 def _parents(ports: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
-    """Port -> the first of the ports that share its cage, for cages with several ports.
+    """Port -> the first of the ports that share its cage, for cages that can be seen to be split.
 
     Ports of one cage have the same `index` (port_config.ini); where a file has no index, the aliases tell: `etp57a`,
-    `etp57b` … are the children of `etp57`.
+    `etp57b` … are the children of `etp57`. Files made from an old site description number ports anew, so the lanes must
+    agree: those of one cage are disjoint and follow each other.
     """
     cages: defaultdict[str, list[str]] = defaultdict(list)
     for name, fields in ports.items():
-        index, alias = fields.get("index"), fields.get("alias")
-        child = re.fullmatch(r"(.*\d)[a-h]", alias) if isinstance(alias, str) and index is None else None
-        if index is not None or child is not None:
-            cages[f"index {text(index)}" if child is None else f"alias {child.group(1)}"].append(name)
-    first = {cage: min(names, key=_natural) for cage, names in cages.items() if len(names) > 1}
-    return {name: first[cage] for cage, names in cages.items() if cage in first for name in names}
+        index, alias = str(fields.get("index", "")), str(fields.get("alias", ""))
+        child = re.fullmatch(r"(.*\d)[a-h]", alias)
+        if index or child:
+            cages[f"index {index}" if index or child is None else f"alias {child.group(1)}"].append(name)
+    return {
+        name: min(names, key=_natural)
+        for names in cages.values()
+        if len(names) > 1 and _adjoining([str(ports[name].get("lanes", "")) for name in names])
+        for name in names
+    }
+
+
+def _adjoining(lanes: list[str]) -> bool:
+    if not all(re.fullmatch(r"\d{1,6}(?:,\d{1,6}){0,15}", item) for item in lanes):
+        return False
+    numbers = sorted(int(lane) for item in lanes for lane in item.split(","))
+    return numbers == list(range(numbers[0], numbers[0] + len(numbers)))
 
 
 def _natural(name: str) -> list[tuple[int, str]]:

@@ -78,10 +78,10 @@ def interfaces_status(body: str, _parameters: Mapping[str, str]) -> Iterator[Nor
         cells.read("lanes", row.get("Lanes"), str)
         if name.startswith("PortChannel"):
             detail = "the table takes the MTU of an aggregate from CONFIG_DB"
-            cells.unread += [Unread(Interface, cells.key, at, GapReason.UNSUPPORTED, detail) for at in ("mtu", "mtu_shown")]
+            cells.unread.append(Unread(Interface, cells.key, "mtu", GapReason.UNSUPPORTED, detail))
         else:
             cells.read("mtu", row["MTU"], whole_number)
-            cells.read("mtu_shown", row["MTU"], str)
+        cells.read("mtu_shown", row["MTU"], str)
         yield from cells.rows()
 
 
@@ -140,26 +140,28 @@ def lldp_table(body: str, _parameters: Mapping[str, str]) -> Iterator[Normalised
 def watchdog(body: str, _parameters: Mapping[str, str]) -> Iterator[Normalised]:
     """`pfcwd show config`: CONFIG_DB PFC_WD, by port. A port that is not listed has no watchdog on any queue.
 
-    Which queues of a listed port are watched stands in PORT_QOS_MAP and not here, so its queues are unread. A table without
-    rows is a whole answer: no port is watched.
+    Which queues of a listed port are watched stands in PORT_QOS_MAP and not here: CONFIG_DB gives those cells, this table
+    none. A table without rows is a whole answer: no queue is watched.
     """
     table = _table(body, "PORT", "ACTION", "DETECTION TIME", "RESTORATION TIME")
     if any(re.search(r" on asic\d+$", line.rstrip()) for line in table.before):
         yield Unread(Queue, reason=GapReason.UNSUPPORTED, detail=_ASICS)
         return
+    watched: list[str] = []
     for item in _ports(table, "PORT", table.headers[-1], Queue):
         if isinstance(item, Unread):
             yield item
-            continue
-        name, row = item
-        times = f"{row['ACTION']} after {row['DETECTION TIME']} ms, restored after {row['RESTORATION TIME']} ms"
-        detail = printable(f"{name} is watched ({times}), but this table does not say on which queues", 200)
-        yield Unread(Queue, (name,), reason=GapReason.UNSUPPORTED, detail=detail)
+        else:
+            watched.append(item[0])
+    if watched:
+        detail = f"the table does not say which queues are watched on {len(watched)} ports ({watched[0]} to {watched[-1]})"
+        yield Unread(Queue, reason=GapReason.UNSUPPORTED, detail=detail)
 
 
 def pfc_priority(body: str, _parameters: Mapping[str, str]) -> Iterator[Normalised]:
     """`show pfc priority`: CONFIG_DB PORT_QOS_MAP `pfc_enable`, one table per namespace. `N/A` and empty: no priority.
 
+    The same row of the same database that the whole CONFIG_DB holds, so both sources agree.
     An empty last cell is not printed, so a last row without priorities may as well be a row cut short: it is unread.
     """
     found = [table for table in tables(body) if {"Interface", "Lossless priorities"} <= set(table.headers)]
