@@ -9,11 +9,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import paramiko
-from auditor.collect.live import LiveCollector
 from deepdiff import DeepDiff
 
 from auditor.collect import script
 from auditor.collect.capture import CaptureCollector
+from auditor.collect.live import LiveCollector
 from auditor.drift import canonical
 from auditor.evaluate.job import row_sets
 from auditor.model import Device, digest

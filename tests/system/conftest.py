@@ -3,14 +3,17 @@
 import json
 import os
 import shutil
+import socket
 import subprocess
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+
+from auditor.workflows.project import load_project
 
 
 def need(*programs):
@@ -94,3 +97,62 @@ def cable():
             wait_for(node.socket.exists)
             node.lldpcli("configure", "lldp", "tx-interval", "1")
         yield nodes
+
+
+@dataclass(frozen=True)
+class SshServer:
+    """A real OpenSSH server on loopback, and what a client needs to log in to it as root."""
+
+    port: int
+    host_key: str
+    client_key: Path
+
+    def project(self, folder, host_key=""):
+        """A project folder with one device, which is this machine. `host_key`: another one than the server's."""
+        (folder / "inventory").mkdir(parents=True)
+        (folder / "known_hosts").write_text(f"[127.0.0.1]:{self.port} {host_key or self.host_key}\n")
+        (folder / "inventory" / "hosts.yaml").write_text(
+            f"this-host: {{hostname: 127.0.0.1, port: {self.port}, username: root, platform: linux, data: {{role: gpu_host}}}}\n"
+        )
+        (folder / "auditor.yaml").write_text(
+            "collection:\n"
+            f"  known_hosts: [{folder / 'known_hosts'}]\n"
+            "  ssh_config: null\n"
+            f"  credentials: {{key_file: {self.client_key}, use_agent: false}}\n"
+        )
+        return load_project(folder)
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def answers(port):
+    with suppress(OSError), socket.create_connection(("127.0.0.1", port), 1) as connection:
+        return connection.recv(4) == b"SSH-"
+    return False
+
+
+@pytest.fixture
+def sshd(tmp_path):
+    """OpenSSH's own server with keys made for this test."""
+    need("sshd", "ssh-keygen")
+    for name in ("host", "client"):
+        run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "", "-f", str(tmp_path / name))
+    (tmp_path / "authorized").write_text((tmp_path / "client.pub").read_text())
+    port = free_port()
+    (tmp_path / "sshd_config").write_text(
+        f"Port {port}\nListenAddress 127.0.0.1\nHostKey {tmp_path / 'host'}\nAuthorizedKeysFile {tmp_path / 'authorized'}\n"
+        "PidFile none\nUsePAM no\nStrictModes no\nPermitRootLogin prohibit-password\nPasswordAuthentication no\n"
+    )
+    Path("/run/sshd").mkdir(exist_ok=True)
+    program = shutil.which("sshd", path="/usr/sbin:/sbin:" + os.environ["PATH"])
+    with (tmp_path / "sshd.log").open("wb") as log:
+        server = subprocess.Popen([program, "-D", "-e", "-f", str(tmp_path / "sshd_config")], stdout=log, stderr=log)
+    try:
+        wait_for(lambda: answers(port))
+        yield SshServer(port, " ".join((tmp_path / "host.pub").read_text().split()[:2]), tmp_path / "client")
+    finally:
+        stop(server)
