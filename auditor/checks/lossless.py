@@ -1,4 +1,8 @@
-"""Rules about lossless Ethernet: trust, priority flow control at both ends of a cable, the PFC watchdog, the buffer."""
+"""Rules about lossless Ethernet: trust, priority flow control at both ends of a cable, the PFC watchdog, the buffer.
+
+The device rules judge planned ports alone, so their reads are optional: a device without such a port is not applicable, and
+on the others each cell that was not seen leaves its own port open.
+"""
 
 from __future__ import annotations
 
@@ -131,6 +135,7 @@ def _pfc_deviation(sides: list[_Side], wrong: dict[int, Severity], classes: tupl
 
 @check(
     reads=("qos_port.trust",),
+    optional=("qos_port.trust",),
     severity=Severity.ERROR,
     remedy="Let the port classify by DSCP: on a switch, bind the DSCP map to the port; on a host, set the trust state of the NIC "
     "to dscp and keep the service that does so after a reboot or a driver reload.",
@@ -156,7 +161,7 @@ def trust_without_dscp(state: State, context: RuleContext) -> Iterator[Judgement
 
 @check(
     reads=("queue.watchdog_enabled", "qos_port.pfc_priorities", "qos_port.pfc_to_queue", "class_map.to"),
-    optional=("qos_port.pfc_to_queue", "class_map.to"),
+    optional=("queue.watchdog_enabled", "qos_port.pfc_priorities", "qos_port.pfc_to_queue", "class_map.to"),
     severity=Severity.ERROR,
     remedy="Start the PFC watchdog on the port for the queues of its lossless priorities, with the times and the action of the "
     "baseline, and save the configuration.",

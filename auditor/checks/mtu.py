@@ -27,7 +27,7 @@ from auditor.model.device import is_host
 
 
 @check(
-    reads=("interface.mtu", "interface.mtu_shown"),
+    reads=("interface.mtu",),
     optional=("interface.mtu_shown",),
     severity=Severity.ERROR,
     kind=RuleKind.LINK,
@@ -61,7 +61,7 @@ def link_ends_differ(link: Link, context: RuleContext) -> Iterator[Judgement]:  
         yield unseen(link.name, Gap(nameless.device, "interface", "inventory", GapReason.NOT_COLLECTED, words, columns=("mtu",)))
         return
     to_host = is_host(lower.role) != is_host(upper.role)
-    order = sorted(sizes, key=lambda item: _cell(item[2]) not in item[1].failed and str(item[2].address) not in item[1].failed)
+    order = sorted(sizes, key=lambda item: _cell(item[1], item[2]) not in item[1].failed)
     yield failed(
         link.name,
         Deviation(
@@ -81,8 +81,9 @@ def _may_be_smaller(lower: str, upper: str) -> bool | None:
     return answers.pop() if len(answers) == 1 else None
 
 
-def _cell(fact: Fact) -> str:
-    return str(replace(fact.address, layer=fact.layer))
+def _cell(end: LinkEnd, fact: Fact) -> str:
+    """The cell as `LinkEnd.failed` names it: without layer."""
+    return str(Spot(end.device, replace(fact.address, layer=None)))
 
 
 def _said(item: tuple[int, LinkEnd, Fact]) -> str:
