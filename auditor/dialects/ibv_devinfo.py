@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-_LABEL = re.compile(r"\s*([a-z][a-z0-9_]*):[ \t]*(.*?)[ \t]*$")
+_LABEL = re.compile(r"\s*([a-z][a-z0-9_]*):(.*)")
 _GID = re.compile(r"\s*GID\[ *(\d+)\]:\s*(\S+?),?(?:\s|$)")
 
 
@@ -55,17 +55,18 @@ def devices(text: str) -> Iterator[Device]:
         label = _LABEL.match(line)
         if gid is not None:
             gids.setdefault(int(gid.group(1)), gid.group(2))
-        elif label is None:
+        if label is None:
             continue
-        elif label.group(1) == "hca_id" and not line[:1].isspace():
+        name, value = label.group(1), label.group(2).strip()
+        if name == "hca_id" and not line[:1].isspace():
             if device is not None:
                 yield device
-            device = Device(label.group(2))
+            device = Device(value)
             fields, gids = device.fields, {}
-        elif device is not None and label.group(1) == "port":
+        elif name == "port" and device is not None:
             fields, gids = {}, {}
-            device.ports.append(Port(label.group(2), fields, gids))
+            device.ports.append(Port(value, fields, gids))
         else:
-            fields.setdefault(label.group(1), label.group(2))
+            fields.setdefault(name, value)
     if device is not None:
         yield device

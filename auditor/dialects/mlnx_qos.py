@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 _TRUST = re.compile(r"^Priority trust state:[ \t]*(\S+)[ \t]*$", re.MULTILINE)
-_MAPPED = re.compile(r"^\s+prio:(\d) dscp:([\d,]*)", re.MULTILINE)
-_PFC = re.compile(r"^\s+priority((?:[ \t]+\d)+)[ \t]*\n\s+enabled((?:[ \t]+\d)+)[ \t]*$", re.MULTILINE)
+_MAPPED = re.compile(r"^[ \t]+prio:(\d) dscp:([\d,]*)", re.MULTILINE)
+_PFC = re.compile(r"^[ \t]+priority((?:[ \t]+\d)+)[ \t]*\n[ \t]+enabled((?:[ \t]+\d)+)[ \t]*$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,24 +41,26 @@ def _from_text(row: Mapping[str, str]) -> dict[str, Any]:
     lines = [line.strip() for line in more]
     address = row.get("link") or next((line[5:] for line in lines if line.startswith("link/")), "")
     names = [line[8:] for line in lines if line.startswith("altname ")] + row.get("altnames", "").split()
-    words = address.split()
+    details = " ".join([address, *lines])
     link: dict[str, Any] = {
         "ifname": row["name"].partition("@")[0],
         "flags": row["flags"].split(","),
         "mtu": int(row["mtu"]),
+        "operstate": _after("state", head),
+        "master": _after("master", head),
+        "permaddr": _after("permaddr", address),
+        "parentbus": row.get("parentbus") or _after("parentbus", details),
+        "parentdev": row.get("parentdev") or _after("parentdev", details),
         "altnames": names,
         "ifalias": row.get("description") or next((line[6:] for line in lines if line.startswith("alias ")), None),
     }
-    if len(words) > 1:
-        link["link_type"], link["address"] = words[0], words[1]
-    for text, label, name in (
-        (head, "state", "operstate"), (head, "master", "master"),
-        (address, "permaddr", "permaddr"), (address, "parentbus", "parentbus"), (address, "parentdev", "parentdev"),
-    ):  # fmt: skip
-        found = re.search(rf"\b{label} (\S+)", " ".join([text, *lines]) if text is address else text)
-        if found is not None:
-            link[name] = found.group(1)
-    return link
+    kind, *rest = address.split()[:2] or [""]
+    return link | {"link_type": kind, "address": rest[0] if rest else None}
+
+
+def _after(label: str, text: str) -> str | None:
+    found = re.search(rf"(?:^|\s){label} (\S+)", text)
+    return None if found is None else found.group(1)
 
 
 def _interfaces(links: list[dict[str, Any]]) -> Iterator[Normalised]:
@@ -218,7 +220,7 @@ def ethtool_show_fec(groups: Mapping[str, list[dict[str, str]]], parameters: Map
             yield Unread(Interface, (netdev,), "fec", detail=str(error))
 
 
-_HEAD, _TAIL = r"^\d+: \S+: <", r"link/[^\n]*(?:\n[ \t][^\n]*)*\s*\Z"
+_HEAD, _TAIL = r"^\d+: \S+: <", r"link/[^\n]*+(?:\n[ \t][^\n]*+)*+\s*+\Z"
 """An interface begins with a number; the last one of a whole answer has its link-layer line and only indented lines after it."""
 
 SOURCES = (
@@ -243,7 +245,7 @@ SOURCES = (
             "ip link", "ip link show", "ip -d link show", "ip -o link", "ip -o link show", "ip -d -o link", "ip -o -d link",
         ),
         fills=(Fill(Interface, Layer.APPLIED, _LINK), Fill(Nic, Layer.APPLIED, ("netdev", "mac"), whole=False)),
-        parser=Parser.TTP, normalise=ip_link_text, anchor=(_HEAD, _TAIL), count=_HEAD,
+        parser=Parser.TTP, template="ip_link_text", normalise=ip_link_text, anchor=(_HEAD, _TAIL), count=_HEAD,
         proof={"interface": r"^\d+: {0}(?:@\S+)?: <", "nic": r"parentdev {0}\b"},
         proven_by="iproute2 of a Dell host with a bond; iproute2 6.1",
     ),
@@ -253,7 +255,7 @@ SOURCES = (
         aliases=("ip link show {netdev}", "ip link show dev {netdev}", "ip -d link show dev {netdev}"),
         parameter=Parameter("netdev", ("rdma_link",), lambda _body: ()),
         fills=(Fill(Interface, Layer.APPLIED, _LINK),),
-        parser=Parser.TTP, normalise=ip_link_text, template="ip_link_text", anchor=(_HEAD, _TAIL), count=_HEAD,
+        parser=Parser.TTP, template="ip_link_text", normalise=ip_link_text, anchor=(_HEAD, _TAIL), count=_HEAD,
         proof={"interface": r"^\d+: {0}(?:@\S+)?: <"},
         proven_by="iproute2 6.1",
     ),
@@ -275,7 +277,8 @@ SOURCES = (
             Fill(Nic, Layer.APPLIED, ("driver", "netdev"), whole=False),
             Fill(Firmware, Layer.APPLIED, ("version", "psid"), whole=False),
         ),
-        parser=Parser.TTP, normalise=ethtool_i, anchor=(r"^driver: ", r"^supports-priv-flags: "), count=r"^driver: ",
+        parser=Parser.TTP, template="ethtool_i", normalise=ethtool_i,
+        anchor=(r"^driver: ", r"^supports-priv-flags: "), count=r"^driver: ",
         proof={"nic": r"^bus-info: ", "nic.driver": r"^driver: ", "firmware": r"^(?:firmware-)?version: "},
         proven_by="ethtool with mlx5_core, ionic, bnxt_en and ice; the kernel lets anyone ask (ETHTOOL_GDRVINFO)",
     ),
@@ -283,7 +286,8 @@ SOURCES = (
         key="ethtool_show_fec", command="ethtool --show-fec {netdev}",
         parameter=Parameter("netdev", ("rdma_link",), ethernet_netdevs),
         fills=(Fill(Interface, Layer.APPLIED, ("fec",)),),
-        parser=Parser.TTP, normalise=ethtool_show_fec, anchor=(r"^FEC parameters for ", r"^Active FEC encodings?:"),
+        parser=Parser.TTP, template="ethtool_show_fec", normalise=ethtool_show_fec,
+        anchor=(r"^FEC parameters for ", r"^Active FEC encodings?:"),
         count=r"^FEC parameters for ", proof={"interface.fec": r"^(?:Supported/)?Configured FEC|^Active FEC"},
         proven_by="ethtool's netlink/fec.c; netdev mails of ice and fbnic; the kernel lets anyone ask (ETHTOOL_GFECPARAM)",
     ),

@@ -73,8 +73,8 @@ def dmidecode(body: str, _parameters: Mapping[str, str]) -> Iterator[Normalised]
     blocks: dict[str, dict[str, str]] = {}
     for block in re.split(r"^Handle 0x[0-9A-Fa-f]+, .*$", body, flags=re.MULTILINE)[1:]:
         title, *lines = [line for line in block.splitlines() if line.strip()] or [""]
-        pairs = (re.match(r"\s+([^:]+):\s(.*)$", line) for line in lines)
-        blocks.setdefault(title.strip(), {pair.group(1): pair.group(2) for pair in pairs if pair is not None})
+        pairs = (line.strip().partition(":") for line in lines)
+        blocks.setdefault(title.strip(), {label: value.strip() for label, colon, value in pairs if colon})
     if "BIOS Information" in blocks:
         yield from _bios(blocks["BIOS Information"].get("Version", ""))
     else:

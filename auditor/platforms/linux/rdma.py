@@ -63,6 +63,8 @@ def rdma_link(groups: Mapping[str, list[dict[str, str]]], _parameters: Mapping[s
         yield RdmaPort(name=key[0], port=key[1], netdev=pairs.get("netdev"), state=state)
         if state is None:
             yield Unread(RdmaPort, key, "state", detail=f"no state: {pairs.get('state', '')[:40]!r}")
+        if "physical_state" not in pairs:
+            yield Unread(RdmaPort, key, "netdev", GapReason.TRUNCATED, "the line stops before the network device")
 
 
 def ibv_devinfo(body: str, _parameters: Mapping[str, str]) -> Iterator[Normalised]:
@@ -178,17 +180,25 @@ def _dscp_map(netdev: str, seen: qos.Qos) -> Iterator[Normalised]:
             yield Unread(HostDscp, (netdev, str(point)), "priority", GapReason.CONFLICT, f"given to the priorities {listed}")
     if seen.trust in ("pcp", "none"):
         yield Unread(HostDscp, (netdev,), reason=GapReason.UNSUPPORTED, detail=f"not printed while trust is {seen.trust}")
-    elif len(seen.dscp or {}) < 64 and seen.pfc is not None:
+    elif seen.dscp is None and seen.pfc is not None:
+        yield Unread(HostDscp, (netdev,), detail="no DSCP map in the answer, though trust is dscp")
+    elif seen.dscp is not None and len(seen.dscp) < 64 and seen.pfc is not None:
         # Without a file of its own in sysfs the driver lists only what was set, and which priority the rest has depends on it.
-        detail = f"{len(seen.dscp or {})} of 64 code points are listed"
-        yield Unread(HostDscp, (netdev,), detail=detail)
+        detail = f"{len(seen.dscp)} of 64 code points are listed"
+        yield Unread(HostDscp, (netdev,), reason=GapReason.UNSUPPORTED, detail=detail)
 
+
+_LAST_LINE = (
+    r"^[ \t]++(?:GID\[ *\d+\]|phys_state|active_speed):[^\n]*+\s*+\Z"
+    r"|\A(?![\s\S]*^[ \t]++max_mr_size:)[\s\S]*^[ \t]++link_layer:[^\n]*+\s*+\Z"
+)
+"""The last line of the last port: its link layer only where the answer is the short one."""
 
 SOURCES = (
     Source(
         key="rdma_link", command="rdma link", aliases=("rdma link show",),
         fills=(Fill(RdmaPort, Layer.APPLIED, ("netdev", "state")),),
-        parser=Parser.TTP, normalise=rdma_link, anchor=(_ANCHOR,), count=_ANCHOR, empty=True,
+        parser=Parser.TTP, template="rdma_link", normalise=rdma_link, anchor=(_ANCHOR,), count=_ANCHOR, empty=True,
         proof={"rdma_port": r"^(?:link |\d+/\d+: ){0}/{1}[: ]"},
         proven_by="iproute2 of hosts with mlx5 and ionic adapters; rdma/link.c of iproute2",
     ),
@@ -196,7 +206,7 @@ SOURCES = (
         key="ibv_devinfo", command="ibv_devinfo -v", aliases=("ibv_devinfo", "ibv_devinfo -vv"),
         fills=(Fill(RdmaPort, Layer.APPLIED, tuple(_READ)),),
         parser=Parser.TEXT, normalise=ibv_devinfo,
-        anchor=(r"^hca_id:", r"^[ \t]+(?:GID\[ *\d+\]|phys_state|active_speed|link_layer):.*\s*\Z"),
+        anchor=(r"^hca_id:", _LAST_LINE),
         proof={"rdma_port": r"^hca_id:\s+{0}\s*$"},
         proven_by="ibv_devinfo of ConnectX-6 and ConnectX-6 Dx hosts and of siw; libibverbs/examples/devinfo.c of rdma-core",
     ),
@@ -206,7 +216,7 @@ SOURCES = (
             Fill(QosPort, Layer.APPLIED, ("trust", "pfc_priorities")),
             Fill(HostDscp, Layer.APPLIED, ("priority",)),
         ),
-        parser=Parser.TEXT, normalise=mlnx_qos, anchor=(r"^Priority trust state:", r"^\s+enabled(?:[ \t]+[01]){8}[ \t]*$"),
+        parser=Parser.TEXT, normalise=mlnx_qos, anchor=(r"^Priority trust state:", r"^[ \t]+enabled(?:[ \t]+[01]){8}[ \t]*$"),
         proof={
             "qos_port.trust": r"^Priority trust state:", "qos_port.pfc_priorities": r"^\s+(?:priority +\d|enabled )",
             "host_dscp": r"^\s+prio:\d dscp:(?:\d+,)*0?{1},",
