@@ -51,6 +51,8 @@ def _device(folder: Path) -> Recording:
                 raise document.error(CaptureError, f"{output['file']}: {problem.strerror}", "outputs", at) from problem
             status = output.get("exit", 1 if output.get("failure") else 0)
             answers.append(Recorded(output["command"], text, status))
+    if not answers:
+        raise CaptureError("holds no output that could be replayed", folder)
     device = found.device
     return Recording(device.name, device.platforms, device.role, found.prompt or f"admin@{device.name}:~$ ", tuple(answers))
 

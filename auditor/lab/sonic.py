@@ -28,8 +28,6 @@ def answers(fabric: Fabric, switch: Switch) -> Iterator[tuple[str, str]]:
     yield "pfcwd show config", _watchdog(switch)
     yield "show pfc priority", _pfc(switch)
     yield "show platform firmware status", _firmware()
-    yield "sonic-db-dump -n APPL_DB -k 'PORT_TABLE:*' -y", _dump(_applied_ports(switch))
-    yield "sonic-db-dump -n APPL_DB -k 'BUFFER_*' -y", _dump(_applied_buffers(config, switch))
 
 
 def _used(switch: Switch) -> list[SwitchPort]:
@@ -157,37 +155,6 @@ def _buffers(switch: Switch, used: Sequence[SwitchPort]) -> dict[str, Any]:
         tables["DEFAULT_LOSSLESS_BUFFER_PARAMETER"] = {"AZURE": {"default_dynamic_th": "0"}}
         tables["LOSSLESS_TRAFFIC_PATTERN"] = {"AZURE": {"mtu": "1024", "small_packet_percentage": "100"}}
     return tables
-
-
-def _applied_ports(switch: Switch) -> dict[str, Mapping[str, str]]:
-    rows: dict[str, Mapping[str, str]] = {"PORT_TABLE:PortConfigDone": {"count": str(len(switch.ports))}}
-    for port in switch.ports.values():
-        rows[f"PORT_TABLE:{port.name}"] = {**_port(port), "oper_status": "up" if port.plane else "down"}
-    rows["PORT_TABLE:PortInitDone"] = {"lanes": "0"}
-    return rows
-
-
-def _applied_buffers(config: Mapping[str, Any], switch: Switch) -> dict[str, Mapping[str, str]]:
-    """What orchagent was told: the same objects with `_TABLE`, colons, and the computed profiles in place of NULL."""
-    rows: dict[str, Mapping[str, str]] = {}
-    computed = {_profile(port): _lossless(port.length_m) for port in _used(switch)}
-    for name, row in {**config["BUFFER_PROFILE"], **computed}.items():
-        rows[f"BUFFER_PROFILE_TABLE:{name}"] = row
-    for name, row in config["BUFFER_POOL"].items():
-        rows[f"BUFFER_POOL_TABLE:{name}"] = {"size": "96468992", **row}
-    for key, row in config["BUFFER_PG"].items():
-        port, _, group = key.partition("|")
-        profile = _profile(switch.ports[port]) if row["profile"] == "NULL" else row["profile"]
-        rows[f"BUFFER_PG_TABLE:{port}:{group}"] = {"profile": profile}
-    for key, row in config["BUFFER_QUEUE"].items():
-        rows[f"BUFFER_QUEUE_TABLE:{key.replace('|', ':')}"] = row
-    return rows
-
-
-def _dump(rows: Mapping[str, Mapping[str, str]]) -> str:
-    """The pretty form of sonic-db-dump."""
-    plain = {key: {"expireat": 1772409612.4, "ttl": -0.001, "type": "hash", "value": value} for key, value in rows.items()}
-    return json.dumps(plain, indent=2, sort_keys=True) + "\n"
 
 
 def table(headers: Sequence[str], rows: Sequence[Sequence[str]], *, right: bool = True) -> str:
