@@ -216,7 +216,7 @@ class _Reader:
     def severity(self, written: Any, path: yamldoc.Path_) -> Severity | None:
         if written is None or written in list(Severity):
             return None if written is None else Severity(written)
-        hint = suggest(written, list(Severity)) if isinstance(written, str) else ""
+        hint = suggest(written, [each.value for each in Severity]) if isinstance(written, str) else ""
         self.fail(f"no severity {written!r}{hint}; severities: {', '.join(Severity)}", *path, "severity")
         return None
 

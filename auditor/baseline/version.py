@@ -3,8 +3,8 @@
 Order: a version is its runs of digits and of letters; everything between them only separates. Compared run by run:
 numbers by value, words without regard to case. Where one version ends and the other goes on, the longer one is later
 (`28.39 < 28.39.1002`, `4.31.2 < 4.31.2F < 4.31.2.1`, `1.2.3 < 1.2.3+build5`), unless it goes on with a word for a
-release that is not out yet (`alpha beta dev pre preview rc`): `28.43-rc1 < 28.43`. Zeros at the end and a `v` in front
-do not count (`v2.0` is `2`).
+release that is not out yet (`alpha beta dev pre preview rc`): `28.43-rc1 < 28.43`. A letter right behind a number is
+later than a word set apart from it (`10.3(4)M < 10.3(4a)M`). Zeros at the end and a `v` in front do not count (`v2.0` is `2`).
 
 So `<28.43` leaves out 28.43.1000 and `<=28.43` does too: write `<28.44` to let all of 28.43 in.
 """
@@ -20,7 +20,8 @@ VersionKey = tuple[tuple[int, int, str], ...]
 
 _NOT_OUT_YET = frozenset({"alpha", "beta", "dev", "pre", "preview", "rc"})
 _END = (1, 0, "")
-_RUN = re.compile(r"[0-9]+|[^\W\d_]+")
+_DIGITS = "0123456789"
+_RUN = re.compile(r"((?:\d(?<![0-9])|[\W_])*)([0-9]+|[^\W\d_]+)")
 _BOUND = re.compile(r"(>=|<=|==|!=|>|<)\s*([^\s,<>=!]+)")
 _COMPARE: dict[str, Callable[[VersionKey, VersionKey], bool]] = {
     ">=": operator.ge, "<=": operator.le, "==": operator.eq, "!=": operator.ne, ">": operator.gt, "<": operator.lt,
@@ -32,14 +33,17 @@ Bounds = tuple[tuple[str, VersionKey], ...]
 def version_key(text: str) -> VersionKey:
     """What versions are ordered by: compare two keys with `<` and `==`."""
     key: list[tuple[int, int, str]] = []
-    for run in _RUN.findall(re.sub(r"^\s*[vV](?=[0-9])", "", text)):
-        if run[0] in "0123456789":
+    behind_number = False
+    for found in _RUN.finditer(re.sub(r"^\s*[vV](?=[0-9])", "", text)):
+        apart, run = found.groups()
+        if run[0] in _DIGITS:
             digits = run.lstrip("0")
-            key.append((3, len(digits), digits))
+            key.append((4, len(digits), digits))
         else:
             word = run.casefold()
-            key.append((0 if word in _NOT_OUT_YET else 2, 0, word))
-    while key and key[-1] == (3, 0, ""):
+            key.append((0 if word in _NOT_OUT_YET else 3 if behind_number and not apart else 2, 0, word))
+        behind_number = run[0] in _DIGITS
+    while key and key[-1] == (4, 0, ""):
         key.pop()
     return (*key, _END)
 
