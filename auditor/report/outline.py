@@ -18,7 +18,7 @@ MIRROR_FAMILY = "collection"
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A cause with its findings, the worst first."""
+    """A cause with its findings, in the order of its members: the one that gave it its title first."""
 
     cause: Cause
     findings: tuple[Finding, ...]
@@ -27,6 +27,14 @@ class Case:
     def devices(self) -> tuple[str, ...]:
         """Every device that a member names, in the order in which the members name them."""
         return tuple(dict.fromkeys(device for finding in self.findings for device in finding.devices))
+
+    @property
+    def alike(self) -> list[list[Finding]]:
+        """The findings in groups of one rule with one expectation and one observation."""
+        groups: dict[tuple[str, str, str], list[Finding]] = {}
+        for finding in self.findings:
+            groups.setdefault((finding.rule, finding.expected, finding.observed), []).append(finding)
+        return list(groups.values())
 
     @property
     def rules(self) -> tuple[str, ...]:
@@ -55,7 +63,7 @@ def cases(run: Run, *, mirrors: bool = False) -> list[Case]:
     hidden = set() if mirrors else {gap.device for gap in run.gaps if gap.reason is not GapReason.UNSUPPORTED}
     out = []
     for cause in run.causes:
-        members = sorted((findings[member] for member in cause.members if member in findings), key=order)
+        members = [findings[member] for member in cause.members if member in findings]
         if members and all(item.family == MIRROR_FAMILY and set(item.devices) <= hidden for item in members):
             continue
         out.append(Case(cause, tuple(members)))

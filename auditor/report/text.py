@@ -18,7 +18,8 @@ from auditor.model import Change, Evidence, Finding, Gap, GapReason, LinkVerdict
 from auditor.report import Format, Options, outline
 
 DEVICES_SHOWN = 8
-MEMBERS_SHOWN = 6
+GROUPS_SHOWN = 5
+OBJECTS_SHOWN = 8
 EVIDENCE_SHOWN = 4
 DETAILS_SHOWN = 3
 CHANGES_SHOWN = 20
@@ -144,37 +145,40 @@ def _case(page: _Page, case: outline.Case) -> None:
     page.line()
     page.line(cause.title, "bold", lead=f"{cause.severity.upper()}  ", lead_style=STYLES[cause.severity])
     page.field("on", outline.few(case.devices, DEVICES_SHOWN))
-    if not case.findings:
-        return
-    first = case.findings[0]
-    page.field("expected", first.expected)
-    page.field("observed", first.observed + (f"  (layer: {first.layer})" if first.layer else ""))
-    if first.message and first.message != cause.title:
-        page.field("because", first.message)
-    if _origin(first):
-        page.field("wanted by", _origin(first))
-    _proof(page, case.findings)
-    others = case.findings[1:]
-    for finding in others[:MEMBERS_SHOWN]:
-        page.field("seen by", f"{finding.rule} on {finding.object}: {finding.message or finding.observed}")
-    if len(others) > MEMBERS_SHOWN:
-        page.field("", f"and {len(others) - MEMBERS_SHOWN} more findings of this cause (--format json lists all)")
-    if first.remedy:
-        page.field("remedy", first.remedy)
+    groups = case.alike
+    for at, group in enumerate(groups[:GROUPS_SHOWN]):
+        first = group[0]
+        if at:
+            page.field("seen by", f"{first.rule}: {first.message}")
+        elif first.message not in cause.title:
+            page.field("because", first.message)
+        page.field("expected", first.expected)
+        page.field("observed", first.observed + (f"  (layer: {first.layer})" if first.layer else ""))
+        if len(group) > 1:
+            page.field("objects", f"{len(group)}: {outline.few(sorted(item.object for item in group), OBJECTS_SHOWN)}")
+        if _origin(first):
+            page.field("wanted by", _origin(first))
+    if len(groups) > GROUPS_SHOWN:
+        page.field("", f"and {sum(map(len, groups[GROUPS_SHOWN:]))} more findings of this cause (--format json lists all)")
+    _proof(page, groups)
+    for remedy in dict.fromkeys(group[0].remedy for group in groups if group[0].remedy):
+        page.field("remedy", remedy)
     for number, step in enumerate(cause.work_order, start=1):
         page.field("step" if number == 1 else "", f"{number}. {step}")
-    page.field("rule", f"{outline.few(case.rules, MEMBERS_SHOWN)}   {_history(case)}".rstrip(), "dim")
+    page.field("rule", f"{outline.few(case.rules, GROUPS_SHOWN)}   {_history(case)}".rstrip(), "dim")
 
 
-def _proof(page: _Page, findings: Iterable[Finding]) -> None:
-    every = {(item.device, item.digest, item.locator): item for finding in findings for item in finding.evidence}
-    shown = list(every.values())
-    for item in shown[:EVIDENCE_SHOWN]:
+def _proof(page: _Page, groups: Iterable[Sequence[Finding]]) -> None:
+    """The outputs that prove the first finding of each group; the others of a group look the same elsewhere."""
+    firsts = {(item.device, item.digest, item.locator): item for group in groups for item in group[0].evidence}
+    every = {(item.device, item.digest, item.locator) for group in groups for finding in group for item in finding.evidence}
+    shown = list(firsts.values())[:EVIDENCE_SHOWN]
+    for item in shown:
         page.field("evidence", _whereabouts(item))
         for line in item.excerpt.rstrip("\n").split("\n"):
             page.line(line.rstrip("\r"), lead="    | ", lead_style="dim")
-    if len(shown) > EVIDENCE_SHOWN:
-        page.field("", f"and {len(shown) - EVIDENCE_SHOWN} more outputs that show it")
+    if len(every) > len(shown):
+        page.field("", f"and {len(every) - len(shown)} more places that show it (--format json lists all)")
 
 
 def _whereabouts(item: Evidence) -> str:

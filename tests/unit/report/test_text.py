@@ -34,7 +34,7 @@ def test_a_cause_shows_devices_values_origin_and_the_line_that_proves_it(faulty)
         "roce-leaf@2.1.0  baselines/roce-leaf/2.1.0.yaml:14",
         "leaf-07 · show interfaces status · lines 6-6",
         "    |   Ethernet16    40,41,42,43     400G   1500    rs   etp3",
-        "mtu.link_ends_differ on link[gpu-03:ens5|leaf-07:Ethernet16]",
+        "seen by    mtu.link_ends_differ: gpu-03 sends packets of 9000 bytes into a port of 1500",
         "config interface mtu Ethernet16 9100",
     ):
         assert part in block
@@ -104,12 +104,22 @@ def test_without_a_width_no_line_is_wrapped(faulty, make_finding):
     assert any("word word" in line and len(line) > 300 for line in text(long).splitlines())
 
 
-def test_a_cause_with_hundreds_of_findings_stays_readable(healthy, make_finding, make_cause):
+def test_a_cause_with_hundreds_of_findings_alike_is_one_block(healthy, make_finding, make_cause):
     found = [make_finding(object_=f"leaf-{n}:interface[Ethernet0]", devices=(f"leaf-{n}",)) for n in range(300)]
+    found = [replace(item, evidence=(replace(item.evidence[0], device=item.devices[0]),)) for item in found]
+    out = text(replace(healthy, findings=tuple(found), causes=(make_cause("c", *(item.fingerprint for item in found)),)))
+    assert len(out.splitlines()) < 20
+    assert "and 292 more" in out
+    assert "objects    300: leaf-0:interface[Ethernet0], leaf-1:" in out
+    assert out.count("| ") == 1
+    assert "and 299 more places that show it" in out
+
+
+def test_a_cause_seen_in_many_ways_stays_readable(healthy, make_finding, make_cause):
+    found = [make_finding(object_=f"leaf-07:queue[Ethernet0,{n}]", observed=str(n)) for n in range(40)]
     out = text(replace(healthy, findings=tuple(found), causes=(make_cause("c", *(item.fingerprint for item in found)),)))
     assert len(out.splitlines()) < 40
-    assert "and 292 more" in out
-    assert "293 more findings of this cause" in out
+    assert "and 35 more findings of this cause" in out
 
 
 def test_waived_causes_stand_apart_and_do_not_count(healthy, make_finding, make_cause):
