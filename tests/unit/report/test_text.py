@@ -110,7 +110,7 @@ def test_a_cause_with_hundreds_of_findings_alike_is_one_block(healthy, make_find
     out = text(replace(healthy, findings=tuple(found), causes=(make_cause("c", *(item.fingerprint for item in found)),)))
     assert len(out.splitlines()) < 20
     assert "and 292 more" in out
-    assert "objects    300: leaf-0:interface[Ethernet0], leaf-1:" in out
+    assert "objects    300: leaf-0:interface[Ethernet0], " in out
     assert out.count("| ") == 1
     assert "and 299 more places that show it" in out
 
