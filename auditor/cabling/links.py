@@ -46,7 +46,7 @@ def build_links(plan: Plan, ends: Mapping[Place, LinkEnd], devices: Mapping[str,
 
 
 def _unseen(end: PlanEnd, device: Device | None) -> LinkEnd:
-    gap = Gap(end.device, "*", "", GapReason.NOT_COLLECTED, "nothing was collected from this end of the link")
+    gap = Gap(end.device, "*", "", GapReason.NOT_COLLECTED, "outside the scope, and the store holds no facts of it that are young enough")
     return LinkEnd(end.device, end.port, None, "" if device is None else device.role, gap=gap)
 
 

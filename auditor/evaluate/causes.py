@@ -60,7 +60,7 @@ def gather(findings: Sequence[Finding]) -> tuple[list[Finding], list[Cause]]:
         groups[finding.family, finding.root[1]].append(finding)
     causes, named = [], {}
     for (family, root), members in groups.items():
-        members = sorted(members, key=lambda finding: (finding.waiver is not None, finding.severity.rank, finding.fingerprint))
+        members = sorted(members, key=_lead)
         cause = Cause(
             id=sha256(f"{family}\0{root}".encode("utf-8", "surrogatepass")).hexdigest()[:16],
             root=root,
@@ -75,6 +75,11 @@ def gather(findings: Sequence[Finding]) -> tuple[list[Finding], list[Cause]]:
         named.update({finding.fingerprint: cause.id for finding in members})
     causes.sort(key=lambda cause: (cause.waived, cause.severity.rank, cause.root, cause.id))
     return [replace(finding, cause=named[finding.fingerprint]) for finding in findings], causes
+
+
+def _lead(finding: Finding) -> tuple[bool, int, bool, str]:
+    """What a cause is called after: its worst member, a device's own before what a link shows of it."""
+    return finding.waiver is not None, finding.severity.rank, finding.object.startswith("link["), finding.fingerprint
 
 
 def _severity(members: Sequence[Finding]) -> Severity:

@@ -135,7 +135,8 @@ class Finder:
 
     def __init__(self, state: State, outputs: tuple[RawOutput, ...]) -> None:
         self.state = state
-        self.outputs: Mapping[str, RawOutput] = {output.digest: output for output in outputs}
+        self.outputs: Mapping[tuple[str, str], RawOutput] = {(output.source, output.digest): output for output in outputs}
+        self.bodies = {output.digest: output.body for output in outputs}
 
     def prove(self, finding: Finding) -> Finding:
         """The finding with the lines that prove its cells; at most three."""
@@ -147,7 +148,7 @@ class Finder:
             origin = cell.origin
             if origin is None:
                 continue
-            output = self.outputs.get(origin.digest)
+            output = self.outputs.get((origin.source, origin.digest))
             place = evidence.Place(
                 spot,
                 cell.value,
@@ -157,14 +158,10 @@ class Finder:
                 output.command if output else "",
                 output.collected_at if output else None,
             )
-            line = evidence.find(place, platforms(), self._body)
+            line = evidence.find(place, platforms(), self.bodies.get)
             if line is not None and line not in found:
                 found.append(line)
         return replace(finding, evidence=tuple(found))
-
-    def _body(self, digest: str) -> str | None:
-        output = self.outputs.get(digest)
-        return None if output is None else output.body
 
 
 def unreached(job: DeviceJob, reason: str) -> DeviceOutcome:

@@ -131,7 +131,7 @@ def judge(
             continue
         for link in links:
             if not judged_devices.isdisjoint(end.device for end in link.ends) and link.verdict in JUDGED:
-                _judge_link(rule, link, fabric, failed, judged_devices, (params or {}).get(rule.id), judged)
+                _judge_link(rule, link, fabric, failed, (params or {}).get(rule.id), judged)
     judged.gaps = list(dict.fromkeys(judged.gaps))
     return judged
 
@@ -141,7 +141,6 @@ def _judge_link(
     link: Link,
     fabric: Fabric,
     failed: Mapping[str, tuple[str, str]],
-    judged_devices: frozenset[str],
     params: object,
     judged: Judged,
 ) -> None:
@@ -150,8 +149,7 @@ def _judge_link(
     missing = next((end.fact(read) for end in link.ends for read in rule.reads if end.fact(read).value is None), None)
     if missing is not None:
         gap = missing.gap or Gap(link.a.device, missing.address.table, "", GapReason.NOT_COLLECTED, "no facts of this end")
-        if gap.device in judged_devices or gap.reason is not GapReason.NOT_COLLECTED:
-            judged.gaps.append(gap)
+        judged.gaps.append(gap)
         unsupported = int(gap.reason is GapReason.UNSUPPORTED)
         judged.results.append(
             Result(

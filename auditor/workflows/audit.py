@@ -193,7 +193,8 @@ def _planned_links(request: Request, project: Project, store: Store | None, gath
     far = sorted({end.device for link in near for end in (link.a, link.b)} - names)
     ends = dict(gathered.ends)
     if store is not None and far:
-        oldest = datetime.now(UTC) - project.settings.peer_max_age
+        seen = [outcome.collected_at for outcome in gathered.outcomes.values()]
+        oldest = max(seen, default=datetime.now(UTC)) - project.settings.peer_max_age
         for end in store.link_ends(far, oldest):
             ends.setdefault((end.device, end.port), end)
     return build_links(replace(project.plan, links=near), ends, project.devices)

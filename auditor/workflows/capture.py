@@ -23,7 +23,7 @@ def capture(folder: str, target: str, scope: Mapping[str, Sequence[str]], told: 
     place.mkdir(parents=True, exist_ok=True)
     told.start(len(devices), f"{len(devices)} devices")
     complete = True
-    for collected in LiveCollector(project.inventory, project.settings).collect(devices, None):
+    for collected in LiveCollector(project.inventory, project.settings.collection).collect(devices, None):
         write_capture(place, collected.device, collected.outputs)
         for gap in collected.gaps:
             told.note(f"{gap.device}: {gap.table}: {gap.reason}: {gap.detail}")

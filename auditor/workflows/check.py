@@ -70,7 +70,7 @@ def run(wish: Wish, told: Telling) -> tuple[Run, Severity]:
         else:
             from auditor.collect.live import LiveCollector
 
-            collector = LiveCollector(project.inventory, project.settings)
+            collector = LiveCollector(project.inventory, project.settings.collection)
         store: Store | None = None
         raw: RawKeeper
         if keep:

@@ -20,7 +20,7 @@ def test_logins(folder: str, scope: Mapping[str, Sequence[str]], told: Telling) 
     project = load_project(folder)
     devices = project.inventory.select(**scope)
     told.start(len(devices), f"{len(devices)} devices")
-    for report in LiveCollector(project.inventory, project.settings).login_test(devices):
+    for report in LiveCollector(project.inventory, project.settings.collection).login_test(devices):
         told.step(report.device.name)
         yield line(report), ready(report)
 
