@@ -1,60 +1,55 @@
 """Reads `mlnx_qos -i NETDEV`: how an NVIDIA adapter classifies and pauses, as plain values.
 
 A line template cannot read it: the DSCP map is a list of lists wrapped over lines, the PFC table is read by the numbers of
-its header row, and every block but the trust state may be missing. Its layout follows the tool's `pretty_print` and
-`printAppSelector`: every code point is followed by a comma, so a last one without it was cut; `priority:` with a colon
-lists the traffic classes and is no row of the PFC table.
+its header row, and every block but the trust state may be missing. The layout follows the tool's `pretty_print` and
+`printAppSelector`: every code point is followed by a comma, so a last one without it was cut; `prio:` without code points
+is the default priority; `priority:` with a colon lists the traffic classes and is no row of the PFC table.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+PRIORITIES = 8
+CODE_POINTS = 64
 
 _TRUST = re.compile(r"^Priority trust state:[ \t]*(\S+)[ \t]*$", re.MULTILINE)
 _MAPPED = re.compile(r"^[ \t]+prio:(\d) dscp:([\d,]*)", re.MULTILINE)
-_PFC = re.compile(r"^[ \t]+priority((?:[ \t]+\d)+)[ \t]*\n[ \t]+enabled((?:[ \t]+\d)+)[ \t]*$", re.MULTILINE)
+_PFC = re.compile(r"^[ \t]+priority((?:[ \t]+\d)+)[ \t]*\n[ \t]+enabled((?:[ \t]+[01])+)[ \t]*$", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
-class Qos:
-    """What one answer says. None: it does not say it.
+def trust(text: str) -> str | None:
+    """The printed word: `dscp`, `pcp`, or `none` where the driver keeps no trust state. None: the line is not there."""
+    found = _TRUST.search(text)
+    return None if found is None else found.group(1)
 
-    `trust` is the printed word: `dscp`, `pcp`, or `none` where the driver cannot tell. `dscp` holds the priorities that the
-    map gives to each code point: one, unless the answer contradicts itself. `pfc` says for each priority whether it is on.
+
+def dscp_map(text: str) -> Mapping[int, frozenset[int]] | None:
+    """The priorities that the map gives to each code point: one, unless it contradicts itself. None: there is no map.
+
+    Raises ValueError for a code point or priority that cannot be.
     """
-
-    trust: str | None
-    dscp: Mapping[int, frozenset[int]] | None
-    pfc: Mapping[int, bool] | None
-
-
-def read(text: str) -> Qos:
-    """The settings of one network device. Raises ValueError for code points or PFC cells that cannot be."""
-    trust = _TRUST.search(text)
-    return Qos(
-        trust=None if trust is None else trust.group(1),
-        dscp=_dscp(text) if re.search(r"^dscp2prio mapping:", text, re.MULTILINE) else None,
-        pfc=_pfc(text),
-    )
-
-
-def _dscp(text: str) -> dict[int, frozenset[int]]:
+    if re.search(r"^dscp2prio mapping:", text, re.MULTILINE) is None:
+        return None
     mapped: dict[int, frozenset[int]] = {}
     for priority, points in _MAPPED.findall(text):
         for point in re.findall(r"(\d+),", points):
-            if int(point) > 63 or int(priority) > 7:
-                raise ValueError(f"dscp {point} to priority {priority} cannot be")
+            if int(point) >= CODE_POINTS or int(priority) >= PRIORITIES:
+                raise ValueError(f"DSCP {point[:20]} cannot have priority {priority}")
             mapped[int(point)] = mapped.get(int(point), frozenset()) | {int(priority)}
     return mapped
 
 
-def _pfc(text: str) -> dict[int, bool] | None:
+def pfc(text: str) -> Mapping[int, bool] | None:
+    """Whether priority flow control is on, by priority. None: the row is missing or stops before the last priority.
+
+    Raises ValueError when the header row names other priorities than 0 to 7.
+    """
     found = _PFC.search(text)
     if found is None:
         return None
     priorities, cells = ([int(cell) for cell in part.split()] for part in found.groups())
-    if priorities != list(range(8)) or len(cells) != len(priorities) or any(cell > 1 for cell in cells):
-        raise ValueError(f"a PFC row of {len(cells)} cells for {len(priorities)} priorities: {found.group(2).strip()!r}")
-    return {priority: cell == 1 for priority, cell in zip(priorities, cells, strict=True)}
+    if priorities != list(range(PRIORITIES)) or len(cells) > len(priorities):
+        raise ValueError(f"a PFC table with the priorities {found.group(1).strip()[:40]!r}")
+    return {priority: cell == 1 for priority, cell in enumerate(cells)} if len(cells) == PRIORITIES else None

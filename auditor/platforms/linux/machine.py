@@ -22,9 +22,9 @@ def _stated(text: str) -> str | None:
 
 
 def _line(body: str, source: str) -> str:
-    """The only line of an answer; raises NormaliseError when there are more."""
+    """The only line of an answer; raises NormaliseError when there are more or it is too long for a name or a version."""
     lines = [line.strip() for line in body.splitlines() if line.strip()]
-    if len(lines) != 1:
+    if len(lines) != 1 or len(lines[0]) > 255:
         raise NormaliseError(source, "line", f"{len(lines)} lines, not one; the first: {lines[0][:80] if lines else ''}")
     return lines[0]
 
@@ -112,7 +112,7 @@ SOURCES = (
         key="os_release", command="cat /etc/os-release", aliases=("cat /usr/lib/os-release",),
         fills=(Fill(System, Layer.APPLIED, ("os_name", "os_version", "image_id")),),
         parser=Parser.TEXT, normalise=os_release, anchor=(r"^(?:ID|NAME)=",),
-        proof={"system.os_name": r"^NAME=", "system.os_version": r"^VERSION_ID=", "system.image_id": r"^BUILD_ID="},
+        proof={"system": r"^NAME=", "system.os_version": r"^VERSION_ID=", "system.image_id": r"^BUILD_ID="},
         proven_by="os-release(5)", seconds=5.0,
     ),
     _one_line(
@@ -135,7 +135,10 @@ SOURCES = (
             Fill(System, Layer.APPLIED, ("vendor", "hardware_model")),
         ),
         parser=Parser.TEXT, normalise=dmidecode, anchor=(r"^# dmidecode ", r"^Handle 0x"),
-        proof={"system.vendor": r"^\s+Manufacturer: ", "system.hardware_model": r"^\s+Product Name: "},
+        proof={
+            "firmware": r"^BIOS Information|^\s+Version: ", "system": r"^System Information",
+            "system.vendor": r"^\s+Manufacturer: ", "system.hardware_model": r"^\s+Product Name: ",
+        },
         proven_by="dmidecode 3.2 to 3.4 of Dell, HPE and Supermicro servers",
     ),
 )  # fmt: skip

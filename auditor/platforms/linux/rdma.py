@@ -160,31 +160,45 @@ _READ: Mapping[str, Callable[[dialect.Device, dialect.Port], str | int | None]] 
 def mlnx_qos(body: str, parameters: Mapping[str, str]) -> Iterator[Normalised]:
     """Trust, PFC and the DSCP map of one network device."""
     netdev = parameters["netdev"]
-    seen = qos.read(body)
-    trust = (seen.trust,) if seen.trust in ("dscp", "pcp") else None
-    pfc = None if seen.pfc is None else tuple(priority for priority, on in sorted(seen.pfc.items()) if on)
-    yield QosPort(port=netdev, trust=trust, pfc_priorities=pfc)
-    if seen.trust == "none":
+    word, pfc, whole = qos.trust(body), None, True
+    try:
+        pfc = qos.pfc(body)
+        whole = pfc is not None  # the table stands behind the map; without it the answer was cut, which its anchor tells
+    except ValueError as error:
+        yield Unread(QosPort, (netdev,), "pfc_priorities", detail=str(error))
+    yield QosPort(
+        port=netdev,
+        trust=(word,) if word in ("dscp", "pcp") else None,
+        pfc_priorities=None if pfc is None else tuple(priority for priority, on in pfc.items() if on),
+    )
+    if word == "none":
         yield Unread(QosPort, (netdev,), "trust", GapReason.UNSUPPORTED, "the driver keeps no trust state")
-    elif seen.trust is not None and trust is None:
-        yield Unread(QosPort, (netdev,), "trust", detail=f"no trust state: {seen.trust[:40]!r}")
-    yield from _dscp_map(netdev, seen)
+    elif word not in (None, "dscp", "pcp"):
+        yield Unread(QosPort, (netdev,), "trust", detail=f"no trust state: {str(word)[:40]!r}")
+    yield from _dscp_map(netdev, body, word, whole)
 
 
-def _dscp_map(netdev: str, seen: qos.Qos) -> Iterator[Normalised]:
-    for point, priorities in sorted((seen.dscp or {}).items()):
+def _dscp_map(netdev: str, body: str, trust: str | None, whole: bool) -> Iterator[Normalised]:
+    try:
+        mapped = qos.dscp_map(body)
+    except ValueError as error:
+        yield Unread(HostDscp, (netdev,), detail=str(error))
+        return
+    for point, priorities in sorted((mapped or {}).items()):
         if len(priorities) == 1:
             yield HostDscp(netdev=netdev, dscp=str(point), priority=min(priorities))
         else:
             listed = ", ".join(map(str, sorted(priorities)))
             yield Unread(HostDscp, (netdev, str(point)), "priority", GapReason.CONFLICT, f"given to the priorities {listed}")
-    if seen.trust in ("pcp", "none"):
-        yield Unread(HostDscp, (netdev,), reason=GapReason.UNSUPPORTED, detail=f"not printed while trust is {seen.trust}")
-    elif seen.dscp is None and seen.pfc is not None:
+    if not whole:
+        return
+    if mapped is None and trust in ("pcp", "none"):
+        yield Unread(HostDscp, (netdev,), reason=GapReason.UNSUPPORTED, detail=f"not printed while trust is {trust}")
+    elif mapped is None:
         yield Unread(HostDscp, (netdev,), detail="no DSCP map in the answer, though trust is dscp")
-    elif seen.dscp is not None and len(seen.dscp) < 64 and seen.pfc is not None:
+    elif len(mapped) < qos.CODE_POINTS:
         # Without a file of its own in sysfs the driver lists only what was set, and which priority the rest has depends on it.
-        detail = f"{len(seen.dscp)} of 64 code points are listed"
+        detail = f"{len(mapped)} of {qos.CODE_POINTS} code points are listed"
         yield Unread(HostDscp, (netdev,), reason=GapReason.UNSUPPORTED, detail=detail)
 
 
