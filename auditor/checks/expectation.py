@@ -17,6 +17,7 @@ from itertools import product
 
 from auditor.address import Address, Layer, Part, PartKind, Pattern
 from auditor.baseline import operators
+from auditor.canonical import printable
 from auditor.facts import TABLES, Interface, Schema, Value, schema
 from auditor.model import (
     ABSENT,
@@ -184,7 +185,7 @@ def _judge_cell(expectation: Expectation, state: State, cell: Cell) -> Judgement
         Deviation(
             expected=wanted,
             observed=observed,
-            message=f"{spot.address} is {observed}, baseline wants {wanted}: {expectation.why}",
+            message=_line(f"{spot.address} is {observed}, baseline wants {wanted}: {expectation.why}"),
             spots=(spot,),
             shared=shared,
             severity=expectation.severity,
@@ -212,7 +213,7 @@ def _together(expectation: Expectation, state: State, cells: list[Cell], whole: 
     culprits = [cell for _, some in odd for cell in some]
     names = ", ".join(str(cell.address.row) for cell in culprits[:5]) + (" …" if len(culprits) > 5 else "")
     wanted = operators.words(expectation.operator, True)
-    message = f"{expectation.at}: {observed} where the baseline wants {wanted} ({names}): {expectation.why}"
+    message = _line(f"{expectation.at}: {observed} where the baseline wants {wanted} ({names}): {expectation.why}")
     spots = tuple(_spot(state, cell) for cell in culprits[:5])
     return failed(whole, Deviation(wanted, observed, message, spots, severity=expectation.severity))
 
@@ -230,3 +231,8 @@ def _too_long(expectation: Expectation, state: State, cell: Cell) -> Gap | None:
 
 def _spot(state: State, cell: Cell) -> Spot:
     return Spot(state.device, replace(cell.address, layer=cell.layer))
+
+
+def _line(message: str) -> str:
+    """A message safe for a screen: keys and values in it are the device's words."""
+    return printable(message, 2000)

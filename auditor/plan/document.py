@@ -48,7 +48,8 @@ def read_plan(file: Path) -> Plan:
 
 def parse_plan(text: str, name: str) -> Plan:
     """Read the text of a plan; `name` is named in errors, its last part without suffix is the plan's name."""
-    reader = _Reader(text.removeprefix("\ufeff"), name)
+    text = text.removeprefix("\ufeff")
+    reader = _Reader(text, name)
     links = tuple(reader.links())
     if reader.errors:
         more = len(reader.errors) - MAX_ERRORS
