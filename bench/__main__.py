@@ -24,10 +24,12 @@ def main() -> int:
             + "".join(f"{value:>13.2f}" for value in each)
             + f"{sum(each):>10.2f}{memory:>14}"
         )
+    more = (costs[-1].peak - costs[0].peak) / (costs[-1].devices - costs[0].devices)
+    print(f"\neach further device: {more / 1024:.0f} KB of peak memory, all answers and outcomes held at once")
     from bench.ratios import measure
 
     found = measure()
-    print(f"\ncollect live over SSH on loopback, login included: {1000 * found['live']:.1f} ms of CPU per device\n")
+    print(f"collect live over SSH on loopback, login included: {1000 * found['live']:.1f} ms of CPU per device\n")
     small, large = (sum(cost.seconds.values()) / cost.devices for cost in (costs[0], costs[-1]))
     checks = [
         _gate("unchanged state by digest / by DeepDiff", found["digest"] / found["deepdiff"], DIGEST_SHARE),

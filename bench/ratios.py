@@ -66,7 +66,7 @@ def joined_against_separate(project: Project, capture: Path) -> tuple[float, flo
             for command in commands:
                 assert _read(client, command.text)
 
-        return best(joined, 7), best(separate, 7)
+        return best(joined, 20), best(separate, 20)
 
 
 def _connection(project: Project, device: Device) -> paramiko.SSHClient:
@@ -89,7 +89,7 @@ def _read(client: paramiko.SSHClient, line: str) -> bytes:
 def live(project: Project) -> float:
     """Client CPU seconds to collect the whole fleet over SSH, logins included."""
     started = time.process_time()
-    collected = list(LiveCollector(project.inventory, project.settings).collect(list(project.devices.values()), None))
+    collected = list(LiveCollector(project.inventory, project.settings.collection).collect(list(project.devices.values()), None))
     spent = time.process_time() - started
     unseen = [f"{item.device.name}: {gap.detail}" for item in collected for gap in item.gaps if gap.table == "*"]
     if unseen:

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.system
 
 
 def collect(project):
-    (collected,) = LiveCollector(project.inventory, project.settings).collect(list(project.devices.values()), None)
+    (collected,) = LiveCollector(project.inventory, project.settings.collection).collect(list(project.devices.values()), None)
     return collected
 
 
