@@ -116,9 +116,9 @@ def _write_device(
     for command, body in answers:
         file = _file_name(command, body)
         _write(directory / file, body)
-        outputs.append({"file": file, "command": command, "exit": 0})
-    document = {"platforms": [platform], "role": role, "prompt": prompt, "collected_at": taken_at.isoformat(), "outputs": outputs}
-    _write(directory / "device.yaml", yamldoc.dump(document))
+        outputs.append(json.dumps({"file": file, "command": command, "exit": 0}))
+    head = {"platforms": [platform], "role": role, "prompt": prompt, "collected_at": taken_at.isoformat()}
+    _write(directory / "device.yaml", yamldoc.dump(head) + "outputs:\n" + "".join(f"  - {line}\n" for line in outputs))
 
 
 def _file_name(command: str, body: str) -> str:

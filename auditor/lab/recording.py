@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from auditor import yamldoc
 from auditor.collect.capture_device import read_folder
@@ -36,25 +37,41 @@ def read(capture: Path) -> Iterator[Recording]:
 
 
 def _device(folder: Path) -> Recording:
-    found = read_folder(folder, platforms())
     file = folder / "device.yaml"
     document = yamldoc.read(file, CaptureError) if file.exists() else None
-    listed = None if document is None or document.data is None else document.data.get("outputs")
-    if document is None or listed is None:
-        answers = [Recorded(one.requests[0].command, _text(one.file)) for one in found.recorded if one.requests]
-    else:
-        answers = []
-        for at, output in enumerate(listed):
-            try:
-                text = _text(folder / output["file"])
-            except OSError as problem:
-                raise document.error(CaptureError, f"{output['file']}: {problem.strerror}", "outputs", at) from problem
-            status = output.get("exit", 1 if output.get("failure") else 0)
-            answers.append(Recorded(output["command"], text, status))
+    listed = document.data.get("outputs") if document is not None and isinstance(document.data, dict) else None
+    if document is None or not isinstance(listed, list):
+        return _by_file_names(folder)
+    answers = [_listed(folder, document, item, at) for at, item in enumerate(listed)]
+    data = document.data
+    names = data.get("platforms") or []
+    named = tuple(map(str, names)) if isinstance(names, list) else (str(names),)
+    return _recording(folder, named, str(data.get("role") or ""), str(data.get("prompt") or ""), answers)
+
+
+def _listed(folder: Path, document: yamldoc.YamlDocument, item: Any, at: int) -> Recorded:
+    if not isinstance(item, dict) or not all(isinstance(item.get(key), str) for key in ("file", "command")):
+        raise document.error(CaptureError, "an output needs the texts `file` and `command`", "outputs", at)
+    name, status = item["file"], item.get("exit", 1 if item.get("failure") else 0)
+    if not isinstance(status, int) or Path(name).name != name or (folder / name).is_symlink():
+        raise document.error(CaptureError, "needs a plain file of this folder, and a whole number as exit", "outputs", at)
+    try:
+        return Recorded(item["command"], _text(folder / name), status)
+    except OSError as problem:
+        raise document.error(CaptureError, f"{name}: {problem.strerror}", "outputs", at) from problem
+
+
+def _by_file_names(folder: Path) -> Recording:
+    """Where nothing lists the outputs, the file names tell the commands of the platforms that know them."""
+    found = read_folder(folder, platforms())
+    answers = [Recorded(one.requests[0].command, _text(one.file)) for one in found.recorded if one.requests]
+    return _recording(folder, found.device.platforms, found.device.role, found.prompt, answers)
+
+
+def _recording(folder: Path, named: tuple[str, ...], role: str, prompt: str, answers: Sequence[Recorded]) -> Recording:
     if not answers:
         raise CaptureError("holds no output that could be replayed", folder)
-    device = found.device
-    return Recording(device.name, device.platforms, device.role, found.prompt or f"admin@{device.name}:~$ ", tuple(answers))
+    return Recording(folder.name, named, role, prompt or f"admin@{folder.name}:~$ ", tuple(answers))
 
 
 def _text(file: Path) -> str:

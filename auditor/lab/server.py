@@ -7,6 +7,7 @@ who started the lab gets in. What a client sends runs in a restricted shell that
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import re
 import secrets
@@ -29,6 +30,8 @@ from auditor.lab.misbehaviour import Kind, Misbehaviour
 from auditor.lab.recording import Recording, read
 
 LOOPBACK = "127.0.0.1"
+_LOG = "auditor.lab.ssh"
+logging.getLogger(_LOG).addHandler(logging.NullHandler())  # a client that hangs up is no news
 USERNAME = PASSWORD = "lab"  # noqa: S105 - printed in the documentation: the lab holds nothing worth guarding
 
 
@@ -110,12 +113,14 @@ class Lab:
         client_key = paramiko.ECDSAKey.generate()
         client_key.write_private_key_file(str(self.client_key))
         known: list[str] = []
+        common, bodies = self.directory / "common", self.directory / "bodies"
+        shell.build_common(common, bodies)
         waiting = selectors.DefaultSelector()
         for at, (name, recording) in enumerate(self.recordings.items()):
             bad = self.misbehaviours.get(name)
             folder = self.directory / "devices" / str(at)
-            shell.build(folder, self.directory / "bodies", recording.answers, bad)
-            device = session.Personality(name, recording.prompt, folder, bad)
+            shell.build(folder, bodies, recording.answers, bad)
+            device = session.Personality(name, recording.prompt, folder, common, bad)
             listener = _listen(self._base_port + at if self._base_port else 0)
             port = self.ports[name] = listener.getsockname()[1]
             key = told = paramiko.ECDSAKey.generate()
@@ -148,6 +153,7 @@ class Lab:
     ) -> None:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         transport = paramiko.Transport(connection)
+        transport.set_log_channel(_LOG)
         # The pure-Python group exchanges cost the client 24 to 74 ms each; curve25519 costs 2.
         options = transport.get_security_options()
         options.kex = [name for name in options.kex if name.startswith("curve25519")] or options.kex

@@ -26,11 +26,12 @@ Stopping = Callable[[], bool]
 
 @dataclass(frozen=True, slots=True)
 class Personality:
-    """All that a channel must know of its device. `folder` is what `shell.build` filled."""
+    """All that a channel must know of its device. `folder` is what `shell.build` filled, `common` `shell.build_common`."""
 
     name: str
     prompt: str
     folder: Path
+    common: Path
     bad: Misbehaviour | None = None
 
     def banner(self) -> str:
@@ -68,18 +69,16 @@ class Output:
 
 def run(channel: paramiko.Channel, device: Personality, command: str | None, terminal: bool, stopping: Stopping) -> None:
     """Serve one exec request (`command`) or one login shell (None) until it ends, the client leaves or the lab stops."""
-    if device.bad is not None and device.bad.kind is Kind.SILENT:
-        while not (channel.closed or stopping()):
-            time.sleep(0.05)
-        channel.close()
-        return
     output = Output(channel, device.bad)
     with contextlib.suppress(OSError, EOFError):  # the client left
         try:
-            if device.banner():
+            if device.bad is not None and device.bad.kind is Kind.SILENT:
+                while not (channel.closed or stopping()):
+                    time.sleep(0.05)
+            else:
                 output.send(device.banner().encode())
-            status = (_on_terminal if terminal or command is None else _on_pipes)(channel, device, command, output, stopping)
-            channel.send_exit_status(status)
+                serve = _on_terminal if terminal or command is None else _on_pipes
+                channel.send_exit_status(serve(channel, device, command, output, stopping))
             channel.close()
         except Dropped:
             transport = channel.get_transport()
@@ -176,7 +175,7 @@ def _carry(channel: paramiko.Channel, ours: int, process: subprocess.Popen[bytes
 
 
 def _environment(device: Personality) -> Mapping[str, str]:
-    return shell.environment(device.folder, device.prompt)
+    return shell.environment(device.folder, device.common, device.prompt)
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

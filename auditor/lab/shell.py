@@ -12,6 +12,7 @@ import shutil
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from auditor.errors import CaptureError, SetupError
@@ -20,9 +21,6 @@ from auditor.model.raw import digest
 
 _PLUMBING = ("env", "timeout", "true", "false", "sleep", "head", "tail", "tr")
 """Programs that a client may use around a command; they are the real ones."""
-
-
-_KERNEL = "Linux 6.1.0-22-2-amd64\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +32,12 @@ class Recorded:
     exit_status: int = 0
 
 
+_KERNEL = Recorded("uname -sr", "Linux 6.1.0-22-2-amd64\n")
+"""What a login test asks and no platform declares, so that hardly a capture holds it."""
+
+
 def build(folder: Path, bodies: Path, recorded: Iterable[Recorded], bad: Misbehaviour | None = None) -> None:
-    """Fill `folder` with one executable per first word of the recorded commands, and with sudo and the plumbing.
+    """Fill `folder` with one executable per first word of a device's recorded commands.
 
     Bodies go to `bodies`, named by content and shared by all devices. Raises CaptureError for a command that cannot
     be a command line.
@@ -46,16 +48,23 @@ def build(folder: Path, bodies: Path, recorded: Iterable[Recorded], bad: Misbeha
     for answer in recorded:
         word, arguments = _split(answer.command)
         words[word].setdefault(arguments, answer)
-    words.setdefault("cat", {})
-    words["uname"].setdefault("-sr", Recorded("uname -sr", _KERNEL))  # what a login test asks; no platform declares it
+    if "uname" in words:
+        words["uname"].setdefault("-sr", _KERNEL)
     for word, answers in words.items():
         _write(folder / word, _dispatcher(word, answers, bodies, bad))
-    refused = bad is not None and bad.kind is Kind.REFUSED_SUDO
-    _write(folder / "sudo", _SUDO_REFUSED if refused else _SUDO)
+    if bad is not None and bad.kind is Kind.REFUSED_SUDO:
+        _write(folder / "sudo", _SUDO_REFUSED)
+
+
+def build_common(folder: Path, bodies: Path) -> None:
+    """Fill `folder` with what every device has: sudo, a restricted sh, an empty cat, and the plumbing."""
+    build(folder, bodies, [_KERNEL])
+    _write(folder / "cat", _dispatcher("cat", {}, bodies, None))
+    _write(folder / "sudo", _SUDO)
     _write(folder / "sh", f'#!/bin/sh\nexec {shlex.join(command_line())} "$@"\n')
     for name in _PLUMBING:
         real = shutil.which(name)
-        if real is not None and name not in words:
+        if real is not None:
             (folder / name).symlink_to(real)
 
 
@@ -70,10 +79,10 @@ def command_line() -> list[str]:
     return [bash, "--restricted", "--norc", "--noprofile"]
 
 
-def environment(folder: Path, prompt: str) -> Mapping[str, str]:
-    """The whole environment of a device's shell."""
+def environment(folder: Path, common: Path, prompt: str) -> Mapping[str, str]:
+    """The whole environment of a device's shell: its own folder comes before the common one."""
     return {
-        "PATH": str(folder), "HOME": str(folder), "SHELL": "/bin/bash", "TERM": "dumb", "LANG": "C.UTF-8",
+        "PATH": f"{folder}:{common}", "HOME": str(folder), "SHELL": "/bin/bash", "TERM": "dumb", "LANG": "C.UTF-8",
         "PS1": prompt.replace("\\", "\\\\"), "PS2": "> ", "PROMPT_COMMAND": "",
     }  # fmt: skip
 
@@ -149,6 +158,7 @@ def _rejection(command: str) -> str:
     return f"echo {shlex.quote(f'bash: {word}: command not found')} >&2; exit 127"
 
 
+@cache
 def _real(name: str) -> str:
     found = shutil.which(name)
     if found is None:

@@ -21,9 +21,10 @@ ANSWERS = (
 def run(folder: Path, line: str, bad: Misbehaviour | None = None, typed: str = "") -> subprocess.CompletedProcess[str]:
     folder = Path(tempfile.mkdtemp(dir=folder))
     shell.build(folder / "bin", folder / "bodies", ANSWERS, bad)
+    shell.build_common(folder / "common", folder / "bodies")
     return subprocess.run(
         [*shell.command_line(), "-c", line],
-        env=dict(shell.environment(folder / "bin", "$ ")),
+        env=dict(shell.environment(folder / "bin", folder / "common", "$ ")),
         input=typed, capture_output=True, text=True, timeout=20, check=False,
     )  # fmt: skip
 
@@ -58,6 +59,10 @@ def test_cat_prints_recorded_files_only(tmp_path: Path) -> None:
 def test_sudo_runs_without_a_password_only_when_it_may_not_ask(tmp_path: Path) -> None:
     assert run(tmp_path, "sudo -n show version").returncode == 0
     assert run(tmp_path, "sudo show version").returncode == 1
+
+
+def test_the_login_test_is_answered_without_a_recording(tmp_path: Path) -> None:
+    assert run(tmp_path, "uname -sr; sudo -n true").stdout.startswith("Linux ")
 
 
 def test_commands_join_and_keep_their_own_statuses(tmp_path: Path) -> None:
