@@ -5,6 +5,7 @@ Whatever a device said is made printable first. A run with nothing to say takes 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from io import StringIO
 from typing import Any
@@ -182,7 +183,8 @@ def _proof(page: _Page, groups: Iterable[Sequence[Finding]]) -> None:
 
 
 def _whereabouts(item: Evidence) -> str:
-    parts = (item.device, item.command or item.source, item.locator, item.collected_at)
+    moment = re.sub(r"(\.\d+)?\+00:00$", "Z", item.collected_at)
+    parts = (item.device, item.command or item.source, item.locator, moment)
     return " · ".join(part for part in parts if part)
 
 

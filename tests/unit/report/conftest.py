@@ -47,6 +47,7 @@ def finding(rule="mtu.compute", object_="leaf-07:interface[Ethernet16]", **more)
                 BODY_DIGEST,
                 "lines 6-6",
                 "  Ethernet16    40,41,42,43     400G   1500    rs   etp3",
+                "2031-03-04T05:06:08.123456+00:00",
             ),
         ),
         "origin": DocumentOrigin("roce-leaf", "2.1.0", "baselines/roce-leaf/2.1.0.yaml", 14),

@@ -32,7 +32,7 @@ def test_a_cause_shows_devices_values_origin_and_the_line_that_proves_it(faulty)
         "9100",
         "1500  (layer: applied)",
         "roce-leaf@2.1.0  baselines/roce-leaf/2.1.0.yaml:14",
-        "leaf-07 · show interfaces status · lines 6-6",
+        "leaf-07 · show interfaces status · lines 6-6 · 2031-03-04T05:06:08Z\n",
         "    |   Ethernet16    40,41,42,43     400G   1500    rs   etp3",
         "seen by    mtu.link_ends_differ: gpu-03 sends packets of 9000 bytes into a port of 1500",
         "config interface mtu Ethernet16 9100",
