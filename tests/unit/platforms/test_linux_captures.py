@@ -1,0 +1,282 @@
+"""Outputs of Linux hosts that others collected, values read by hand. Skipped where the collection is not beside the checkout."""
+
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from auditor.facts import to_plain
+from auditor.model import GapReason, RawOutput, digest
+from auditor.parse import parse_output
+from auditor.platforms.linux import PLATFORM
+from auditor.platforms.linux.rdma import qos_netdevs, rdma_netdevs
+
+SHARED = Path(os.environ.get("AUDITOR_SHARED") or Path(__file__).resolve().parents[4] / "shared")
+HOST, CASES = SHARED / "captures" / "host", SHARED / "cases"
+pytestmark = pytest.mark.skipif(not HOST.is_dir(), reason="no collection of captures beside the checkout")
+
+SOURCES = {
+    "ip-link": "ip_link_text",
+    "lldpctl": "lldpctl",
+    "ibv_devinfo": "ibv_devinfo",
+    "rdma-link": "rdma_link",
+    "ethtool-i": "ethtool_i",
+    "mlnx_qos": "mlnx_qos",
+    "dmidecode": "dmidecode",
+}
+"""Folder of captures by the source that reads it."""
+
+
+def read(path, source, **parameters):
+    """Rows by (table, key) without their keys, and the gaps."""
+    body = path.read_text("utf-8", "replace")
+    known = PLATFORM.source(source)
+    output = RawOutput("h", "linux", source, known.command, body, digest(body), datetime(2026, 1, 1, tzinfo=UTC), parameters)
+    parsed = parse_output(output, known, PLATFORM)
+    rows = {}
+    for _, row in parsed.rows:
+        plain = to_plain(row)
+        rows[row.TABLE, *row.key] = {name: plain[name] for name in list(plain)[len(row.key) :]}
+    return rows, parsed.gaps
+
+
+def captured(name, **parameters):
+    return read(HOST / name, SOURCES[name.partition("/")[0]], **parameters)
+
+
+@pytest.mark.parametrize("folder", SOURCES)
+def test_every_capture_gives_rows_or_says_why_not(folder):
+    files = sorted((HOST / folder).iterdir())
+    assert files
+    for file in files:
+        source = PLATFORM.source(SOURCES[folder])
+        rows, gaps = captured(f"{folder}/{file.name}", **({"netdev": "eth0"} if source.parameter else {}))
+        empty = folder == "lldpctl" and file.name.startswith("host-no-neighbours")
+        assert rows or empty or (all(gap.detail for gap in gaps) and gaps), file.name
+
+
+@pytest.mark.parametrize("file", ["host-8rail-2leaf.txt", "host-8rail-2leaf.xml", "host-8rail-2leaf.keyvalue.txt"])
+def test_other_forms_of_lldpctl_are_refused_as_no_json(file):
+    rows, gaps = captured(f"lldpctl/{file}")
+    assert not rows
+    assert [(gap.reason, gap.detail[:7]) for gap in gaps] == [(GapReason.UNPARSED, "no JSON")]
+
+
+def test_ip_link_with_bond_members():
+    rows, gaps = captured("ip-link/ip-l-bond-slaves-permaddr.txt")
+    base = {"enabled": True, "up": True, "mtu": 1500, "mtu_shown": "1500"}
+    assert rows == {
+        ("interface", "lo"): base | {"mtu": 65536, "mtu_shown": "65536"},
+        ("interface", "enp65s0f0"): base | {"mac": "40:a6:b7:20:2f:e0", "lag": "bond0"},
+        ("interface", "enp65s0f1"): base | {"mac": "40:a6:b7:20:2f:e1", "lag": "bond0"},
+        ("interface", "idrac"): base | {"enabled": False, "up": False, "mac": "2c:ea:7f:ef:54:d3"},
+        ("interface", "bond0"): base | {"mac": "40:a6:b7:20:2f:e0"},
+    }
+    assert not gaps
+
+
+@pytest.mark.parametrize("form", ["json", "json0.json"])
+def test_lldp_of_a_host_with_eight_rails(form):
+    rows, gaps = captured(f"lldpctl/host-8rail-2leaf.{form}")
+    assert len(rows) == 9
+    assert not gaps
+    assert rows["neighbour", "rail0", "Ethernet0"] == {
+        "system": "leaf-a01", "port_kind": "local", "port_description": "etp1", "chassis": "02:00:5e:20:00:00",
+        "chassis_kind": "mac", "management_address": "10.20.0.11", "since_s": 4.0, "ttl_s": 4.0, "protocol": "LLDP",
+    }  # fmt: skip
+    assert rows["neighbour", "rail7", "Ethernet4/1"]["port_description"] == "to gpu-node001 rail7"
+    assert rows["neighbour", "eno1", "44:38:39:00:01:11"]["port_kind"] == "mac"
+
+
+@pytest.mark.parametrize("form", ["json", "json0.json"])
+def test_lldp_of_a_host_with_one_neighbour(form):
+    rows, gaps = captured(f"lldpctl/host-single-link.{form}")
+    assert list(rows) == [("neighbour", "enp41s0np0", "02:00:5e:31:00:01")]
+    assert rows["neighbour", "enp41s0np0", "02:00:5e:31:00:01"]["port_description"] == "swp1"
+    assert not gaps
+
+
+@pytest.mark.parametrize("form", ["json", "json0.json"])
+def test_lldp_of_a_host_without_neighbours(form):
+    assert captured(f"lldpctl/host-no-neighbours.{form}") == ({}, [])
+
+
+def test_ibv_devinfo_of_two_hdr_ports_of_which_one_is_disabled():
+    rows, gaps = captured("ibv_devinfo/cx6-hdr-vv-second-port-disabled-lid65535.txt")
+    assert rows == {
+        ("rdma_port", "mlx5_0", "1"): {
+            "node_guid": "88e9a4ffff25a462", "port_guid": "88e9a4ffff25a462", "link_layer": "infiniband", "state": "active",
+            "rate": 200_000_000_000, "active_mtu": 4096,
+        },
+        ("rdma_port", "mlx5_1", "1"): {
+            "node_guid": "88e9a4ffff25a463", "port_guid": "88e9a4ffff25a463", "link_layer": "infiniband", "state": "down",
+        },
+    }  # fmt: skip
+    assert not gaps
+
+
+def test_ibv_devinfo_of_a_bond_with_two_lanes():
+    rows, gaps = captured("ibv_devinfo/cx6dx-bond0-roce-vv-2X-width.txt")
+    assert rows == {
+        ("rdma_port", "mlx5_bond_0", "1"): {
+            "node_guid": "08c0eb0300f028b2", "link_layer": "ethernet", "state": "active", "rate": 100_000_000_000,
+            "active_mtu": 4096,
+        }
+    }  # fmt: skip
+    assert [(gap.reason, gap.columns) for gap in gaps] == [(GapReason.UNSUPPORTED, ("port_guid",))]
+
+
+def test_ibv_devinfo_of_software_iwarp():
+    rows, gaps = captured("ibv_devinfo/siw-iwarp-1024mtu.txt")
+    assert rows == {
+        ("rdma_port", "siw0", "1"): {
+            "node_guid": "7686e2fffe2863fc", "link_layer": "ethernet", "state": "active", "active_mtu": 1024,
+        }
+    }  # fmt: skip
+    assert {gap.columns for gap in gaps} == {("rate",), ("port_guid",)}
+
+
+def test_rdma_link_with_a_bond():
+    rows, _ = captured("rdma-link/bond-and-4nics.txt")
+    assert len(rows) == 5
+    assert rows["rdma_port", "mlx5_bond_0", "1"] == {"netdev": "ens5f0np0", "state": "active"}
+    assert rows["rdma_port", "mlx5_2", "1"] == {"netdev": "eth10", "state": "active"}
+
+
+def test_rdma_link_with_gaps_in_the_numbers():
+    name = "rdma-link/mi355x-ionic-numbers-with-gaps-plus-mlx5.txt"
+    rows, gaps = captured(name)
+    assert sorted(key[1] for key in rows) == [f"ionic_{n}" for n in (0, 2, 3, 4, 5, 7, 8, 9)] + ["mlx5_0", "mlx5_1"]
+    assert rows["rdma_port", "ionic_9", "1"] == {"netdev": "enp239s0", "state": "active"}
+    assert not gaps
+    text = (HOST / name).read_text()
+    assert len(rdma_netdevs(text)) == 10
+    assert qos_netdevs(text) == ["ens9np0", "ens49np1"]
+
+
+def test_rdma_link_with_a_disabled_port():
+    rows, _ = captured("rdma-link/oci-optimized3-one-disabled.txt")
+    assert len(rows) == 4
+    assert rows["rdma_port", "mlx5_3", "1"] == {"netdev": "rdma1", "state": "down"}
+
+
+def test_ethtool_of_connectx_7():
+    rows, gaps = captured("ethtool-i/cx7-mlx5-ofed-psid.txt", netdev="eth2")
+    assert rows == {
+        ("nic", "0000:e6:00.0"): {"driver": "mlx5_core", "netdev": "eth2"},
+        ("firmware", "nic.0000:e6:00.0"): {"version": "28.39.3560", "psid": "MT_0000000838"},
+        ("firmware", "driver.nic"): {"version": "23.10-1.1.9"},
+    }
+    assert not gaps
+
+
+def test_ethtool_of_ionic():
+    rows, _ = captured("ethtool-i/ionic-elba-inbox-empty-rom.txt", netdev="enp25s0")
+    assert rows == {
+        ("nic", "0000:19:00.0"): {"driver": "ionic", "netdev": "enp25s0"},
+        ("firmware", "nic.0000:19:00.0"): {"version": "1.46.0-E-28"},
+        ("firmware", "driver.nic.ionic"): {"version": "6.8.0-31-generic"},
+    }
+
+
+def test_ethtool_of_bnxt():
+    rows, _ = captured("ethtool-i/modelled-bnxt-thor2.txt", netdev="ens3")
+    assert rows["firmware", "nic.0000:a6:00.0"] == {"version": "231.0.153.0/pkg 231.1.162.1"}
+    assert rows["nic", "0000:a6:00.0"]["driver"] == "bnxt_en"
+
+
+def test_mlnx_qos_cut_behind_the_map():
+    rows, gaps = captured("mlnx_qos/cut-after-dscp2prio-tabs.txt", netdev="eth2")
+    assert rows["qos_port", "eth2"] == {"trust": ["dscp"]}
+    assert {key[2]: row["priority"] for key, row in rows.items() if key[0] == "host_dscp"} == {str(n): n // 8 for n in range(64)}
+    assert {gap.reason for gap in gaps} == {GapReason.TRUNCATED}
+
+
+def test_mlnx_qos_with_firmware_dcbx():
+    rows, gaps = captured("mlnx_qos/firmware-controlled-dcbx-pfc3-tc-groups-vendor-tsa.txt", netdev="eth2")
+    assert rows["qos_port", "eth2"] == {"trust": ["dscp"], "pfc_priorities": [3]}
+    assert rows["host_dscp", "eth2", "26"] == {"priority": 3}
+    assert len(rows) == 65
+    assert not gaps
+
+
+def test_mlnx_qos_without_a_map():
+    rows, gaps = captured("mlnx_qos/no-dcbx-line-no-dscp-map-pfc3-100pct.txt", netdev="eth2")
+    assert rows == {("qos_port", "eth2"): {"trust": ["dscp"], "pfc_priorities": [3]}}
+    assert [(gap.table, gap.key, gap.reason) for gap in gaps] == [("host_dscp", ("eth2",), GapReason.UNPARSED)]
+
+
+def test_dmidecode_of_three_makers():
+    hpe, _ = captured("dmidecode/hpe-dl380-gen11.txt")
+    assert hpe["firmware", "bios"] == {"version": "2.16"}
+    assert hpe["system",] == {"vendor": "HPE", "hardware_model": "ProLiant DL380 Gen11"}
+    supermicro, _ = captured("dmidecode/smc-as4124gs-tnr.txt")
+    assert supermicro["firmware", "bios"] == {"version": "2.0"}
+    assert supermicro["system",] == {"vendor": "Supermicro", "hardware_model": "AS -4124GS-TNR"}
+    dell, gaps = captured("dmidecode/gpud-system-section-only.txt")
+    assert dell == {("system",): {"vendor": "Dell Inc.", "hardware_model": "PowerEdge XE9680"}}
+    assert [(gap.table, gap.key) for gap in gaps] == [("firmware", ("bios",))]
+
+
+CASE_02 = CASES / "02-nccl-traffic-class-outside-lossless"
+CASE_03 = CASES / "03-mtu-across-vendors"
+CASE_07 = CASES / "07-lldp-port-id-is-a-mac"
+CASE_08 = CASES / "08-lldp-eaten-by-nic-firmware"
+CASE_09 = CASES / "09-two-nics-swapped-between-rails"
+
+
+@pytest.mark.parametrize("host", ["gpu-04", "gpu-05", "gpu-06", "gpu-07"])
+def test_case_02_maps_only_46_and_48_out_of_priority_0(host):
+    rows, gaps = read(CASE_02 / host / "mlnx_qos_-i_eth2.txt", "mlnx_qos", netdev="eth2")
+    assert rows.pop(("qos_port", "eth2")) == {"trust": ["dscp"], "pfc_priorities": [5]}
+    assert {int(key[2]): row["priority"] for key, row in rows.items()} == {n: {46: 5, 48: 6}.get(n, 0) for n in range(64)}
+    assert not gaps
+
+
+@pytest.mark.parametrize("host,mtu,rdma,mac", [("gpu-11", 4200, 4096, "11:0a"), ("gpu-12", 1500, 1024, "12:0a")])
+def test_case_03_both_mtus_of_the_hosts(host, mtu, rdma, mac):
+    rows, _ = read(CASE_03 / host / "ip_link_show_ens1f0np0.txt", "ip_link_one", netdev="ens1f0np0")
+    assert rows["interface", "ens1f0np0"] == {
+        "enabled": True, "up": True, "mtu": mtu, "mtu_shown": str(mtu), "mac": f"b8:3f:d2:5c:{mac}",
+    }  # fmt: skip
+    ports, _ = read(CASE_03 / host / "ibv_devinfo.txt", "ibv_devinfo")
+    assert ports["rdma_port", "mlx5_0", "1"]["active_mtu"] == rdma
+
+
+@pytest.mark.parametrize("host", ["gpu-021", "gpu-022", "gpu-023", "gpu-024", "gpu-025", "gpu-027"])
+def test_case_07_macs_of_the_hosts(host):
+    rows, gaps = read(CASE_07 / host / "ip_-o_link.txt", "ip_link_text")
+    assert rows["interface", "ens108np0"]["mac"] == f"b8:3f:d2:11:02:{host[-1]}0"
+    assert rows["interface", "ens110np0"]["mac"].endswith(f":{host[-1]}1")
+    assert rows["interface", "ens108np0"]["mtu"] == 4200
+    assert not gaps
+
+
+def test_case_07_a_host_that_was_not_reached_is_unreachable():
+    rows, gaps = read(CASE_07 / "gpu-026" / "ip_-o_link.txt", "ip_link_text")
+    assert not rows
+    assert {gap.reason for gap in gaps} == {GapReason.UNREACHABLE}
+
+
+@pytest.mark.parametrize(
+    "host,netdev,pci,driver,version,psid",
+    [
+        ("gpu-31", "ens6f0", "0000:41:00.0", "ice", "4.40 0x8001c7d4 1.3534.0", None),
+        ("gpu-31", "ens6f1", "0000:41:00.1", "ice", "4.40 0x8001c7d4 1.3534.0", None),
+        ("gpu-33", "ens7f0np0", "0000:5e:00.0", "mlx5_core", "28.41.1000", "MT_0000000838"),
+        ("gpu-34", "ens6f0", "0000:41:00.0", "i40e", "9.20 0x8000d95e 22.0.9", None),
+    ],
+)
+def test_case_08_adapters(host, netdev, pci, driver, version, psid):
+    rows, gaps = read(CASE_08 / host / f"ethtool_-i_{netdev}.txt", "ethtool_i", netdev=netdev)
+    assert rows["nic", pci] == {"driver": driver, "netdev": netdev}
+    assert rows["firmware", f"nic.{pci}"] == ({"version": version} if psid is None else {"version": version, "psid": psid})
+    assert not gaps
+
+
+@pytest.mark.parametrize("host", ["gpu-101", "gpu-102", "gpu-103", "gpu-104"])
+def test_case_09_rdma_ports_and_their_network_devices(host):
+    rows, gaps = read(CASE_09 / host / "rdma_link.txt", "rdma_link")
+    assert [rows["rdma_port", f"mlx5_{n}", "1"]["netdev"] for n in range(8)] == [f"ens{108 + 2 * n}np0" for n in range(8)]
+    assert not gaps
