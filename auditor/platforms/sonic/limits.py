@@ -8,23 +8,25 @@ from auditor.model import Failure, GapReason, Unsupported
 _STRING = r'"((?:[^"\\\n]|\\.)+)"'
 _STRAIGHT = "goes from CONFIG_DB straight to orchagent: there is no applied layer to read"
 
+# Each begins a line, so that a port description with the same words does no harm.
 FAILURES = (
-    Failure(r"Root privileges are required.*", GapReason.PERMISSION, "needs root"),
+    Failure(r"^(?:Error: )?Root privileges are required.*", GapReason.PERMISSION, "needs root"),
     Failure(r"^sudo: .*", GapReason.PERMISSION, "sudo refused"),
-    Failure(r"^.* is not (?:in the sudoers file|allowed to (?:execute|run sudo)).*", GapReason.PERMISSION, "sudo refused"),
-    Failure(r"^[^\s|]+: .*\b[Pp]ermission denied\s*$", GapReason.PERMISSION, "no permission"),
-    Failure(r"^.*[Pp]ermission denied while trying to connect.*", GapReason.PERMISSION, "no permission"),
-    Failure(r"^\S*sh: .*: (?:command )?not found\s*$", GapReason.REJECTED, "the shell refused it"),
-    Failure(r"^.*: command not found\s*$", GapReason.REJECTED, "the shell refused it"),
+    Failure(r"^\S+ is not in the sudoers file.*", GapReason.PERMISSION, "sudo refused"),
+    Failure(r"^Sorry, user \S+ (?:is not allowed|may not).*", GapReason.PERMISSION, "sudo refused"),
+    Failure(r"^\S+: (?:\S+: )?[Pp]ermission denied\s*$", GapReason.PERMISSION, "no permission"),
+    Failure(r"^(?:Got )?[Pp]ermission denied while trying to connect.*", GapReason.PERMISSION, "no permission"),
+    Failure(r"^\S*sh: (?:.+: )?(?:command )?not found.*", GapReason.REJECTED, "the shell refused it"),
+    Failure(r"^\S+: command not found\s*$", GapReason.REJECTED, "the shell refused it"),
     Failure(r"^Traceback \(most recent call last\):", GapReason.REJECTED, "the command crashed"),
     Failure(r"^(?:\w+\.)*\w+(?:Error|Exception)(?:: .*)?$", GapReason.REJECTED, "the command crashed"),
     Failure(r"^Cannot find interface .*", GapReason.REJECTED, "the command failed"),
     Failure(r"^Usage: .*\[OPTIONS\].*", GapReason.REJECTED, "the command failed"),
-    Failure(r"^Error: .*|^Aborted!$", GapReason.REJECTED, "the command failed"),
+    Failure(r"^Error: .*|^Aborted!\s*$", GapReason.REJECTED, "the command failed"),
     Failure(r"^Failed to (?:get cmd output|load output|run command).*", GapReason.REJECTED, "the command failed"),
     Failure(r"^Error response from daemon: .*", GapReason.REJECTED, "the container does not run"),
-    Failure(r"^.*unable to connect to (?:lldpd|socket|redis).*", GapReason.REJECTED, "a daemon does not answer"),
-    Failure(r"^\s*%\s?(?:Error|Invalid|Unknown|Ambiguous|Incomplete)\b.*", GapReason.REJECTED, "another command line answered"),
+    Failure(r"^(?:\S+ )?\[(?:WARN|ALRT|CRIT)/\w+\] unable to connect.*", GapReason.REJECTED, "lldpd does not answer"),
+    Failure(r"^\s*% ?(?:Error|Invalid|Unknown|Ambiguous|Incomplete)\b.*", GapReason.REJECTED, "another command line answered"),
 )
 
 SECRETS = (
