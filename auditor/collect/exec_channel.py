@@ -67,6 +67,11 @@ class ExecConnection:
         """Nornir hands this to its tasks."""
         return self
 
+    @property
+    def spent(self) -> bool:
+        """Whether nothing more can be asked: the deadline is over or the connection broke."""
+        return self.deadline.over or self._transport is None or not self._transport.is_active()
+
     def ask(self, commands: Sequence[Command]) -> list[Answer]:
         """One answer for each command, in order; never raises for what the device does."""
         answers: list[Answer] = []

@@ -171,14 +171,12 @@ class LiveCollector:
         outputs: list[RawOutput] = []
         surveys = [(platform, Survey(device, platform, reads)) for platform in self._known(device)]
         for _ in range(MAX_ROUNDS):
-            asked = False
             by_channel: dict[int, tuple[ExecConnection | ShellConnection, list[tuple[Survey, Request]]]] = {}
             for platform, survey in surveys:
                 for request in survey.next_requests():
                     channel = self._channel(host, platform)
                     by_channel.setdefault(id(channel), (channel, []))[1].append((survey, request))
             for channel, requests in by_channel.values():
-                asked = True
                 commands = [
                     self._command(request.command, request.source.privilege, request.source.seconds) for _, request in requests
                 ]
@@ -188,9 +186,9 @@ class LiveCollector:
                     output = raw_output(device, request, answer, at, limit=self._settings.max_output)
                     survey.take(request, output)
                     outputs.append(output)
-            if not asked:
+            if not by_channel or all(channel.spent for channel, _ in by_channel.values()):
                 break
-        gaps = [gap for _, survey in surveys for gap in survey.gaps]
+        gaps = [gap for _, survey in surveys for gap in survey.finish()]
         seconds = time.monotonic() - begin
         return _judged(Collected(device, tuple(outputs), tuple(gaps), seconds))
 

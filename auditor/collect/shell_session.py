@@ -34,7 +34,8 @@ FAILURES: tuple[tuple[type[BaseException], GapReason, str], ...] = (
 """What Netmiko raises; everything else is judged as in `ssh`."""
 
 _CHUNK = 65536
-_PREPARE = "export LC_ALL=C PAGER=cat; PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin"
+_SBIN = "PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin"
+_PREPARE = f"export LC_ALL=C PAGER=cat; if ({_SBIN}); then {_SBIN}; fi"
 
 
 class _Overflow(Exception):
@@ -139,6 +140,11 @@ class ShellConnection:
         """Nornir hands this to its tasks."""
         return self
 
+    @property
+    def spent(self) -> bool:
+        """Whether nothing more can be asked: the deadline is over or the connection broke."""
+        return self.deadline.over or self._transport is None or not self._transport.is_active()
+
     def ask(self, commands: Sequence[Command]) -> list[Answer]:
         """One answer for each command, in order; never raises for what the device does."""
         return [self._one(command) for command in commands]
@@ -147,7 +153,7 @@ class ShellConnection:
         assert self._transport is not None
         self._netmiko = _session(self._type, self._transport, self.deadline, self.limits.output)
         self._prompt = self._netmiko.find_prompt()
-        self._send(_PREPARE, Mark.fresh(), 0, 10)
+        self._send(_PREPARE, 10)
 
     def _one(self, command: Command) -> Answer:
         if self.deadline.over:
@@ -159,7 +165,7 @@ class ShellConnection:
         try:
             if self._netmiko is None:
                 self._start()
-            body, status = self._send(text, Mark.fresh(), 1, command.seconds)
+            body, status = self._send(f"{text} </dev/null", command.seconds)
         except Exception as error:
             self._leave()
             seconds = time.monotonic() - begin
@@ -170,21 +176,19 @@ class ShellConnection:
             return Answer(failure=failure.reason, detail=failure.detail, seconds=seconds)
         return Answer(body.encode(), status=status, seconds=time.monotonic() - begin)
 
-    def _send(self, text: str, mark: Mark, number: int, seconds: float) -> tuple[str, int]:
-        """Type one command between two marks; the typed line holds them in halves, so that its echo is none."""
-        half = len(mark.text) // 2
-        typed = f"{mark.text[:half]}''{mark.text[half:]}"
-        line = f"printf '\\n%s %s\\n' {typed} {number}; {text} </dev/null; printf '\\n%s %s %s\\n' {typed} {number} $?"
-        if number == 0:
-            line = f"{text}; printf '\\n%s %s\\n%s %s %s\\n' {typed} 0 {typed} 0 0"
+    def _send(self, text: str, seconds: float) -> tuple[str, int]:
+        """Type one line between two marks; it holds them in halves, so that its echo is none. Output and exit status."""
+        mark = Mark.fresh().text
+        typed = f"{mark[:16]}''{mark[16:]}"
+        line = f"printf '\\n%s begin\\n' {typed}; {text}; printf '\\n%s end %s\\n' {typed} $?"
+        end = rf"{mark} end \d{{1,3}}\s+(?:.*\s)?{re.escape(self._prompt.strip())}\s*$"
         self._netmiko.taken = 0
-        end = rf"{mark.text} {number} \d{{1,3}}\s+(?:.*\s)?{re.escape(self._prompt.strip())}\s*$"
         shown = self._netmiko.send_command(
             line, expect_string=end, read_timeout=min(seconds + GRACE, self.deadline.left()),
             strip_prompt=False, strip_command=False, cmd_verify=False,
         )  # fmt: skip
         plain = str(shown).replace("\r\n", "\n").replace("\r", "")
-        found = re.search(rf"(?:\A|\n){mark.text} {number}\n(.*?)\n?{mark.text} {number} (\d{{1,3}})\n", plain, re.DOTALL)
+        found = re.search(rf"(?:\A|\n){mark} begin\n(.*?)\n{mark} end (\d{{1,3}})\n", plain, re.DOTALL)
         if found is None:
             raise Unreached(GapReason.TRUNCATED, "the beginning of the answer is missing")
         return found.group(1), int(found.group(2))

@@ -14,14 +14,15 @@ MAX_NAMES = 1024
 
 
 class Survey:
-    """The rounds of one platform of one device. Ask `next_requests`, hand the outputs to `take`, until nothing is left."""
+    """The rounds of one platform of one device. Ask `next_requests`, hand the outputs to `take`, until
+    nothing is left; then `finish`."""
 
     def __init__(self, device: Device, platform: Platform, reads: Iterable[str] | None) -> None:
         self._device, self._platform = device, platform
         self._open: list[Source] = list(wanted_sources(platform, reads))
         self._begun = {source.key for source in self._open}
         self._outputs: dict[str, list[tuple[Request, RawOutput]]] = {}
-        self.gaps: list[Gap] = []
+        self._gaps: list[Gap] = []
 
     def take(self, request: Request, output: RawOutput) -> None:
         """Note what came back for a request of the last round."""
@@ -40,12 +41,15 @@ class Survey:
             else:
                 requests += found
         self._open = waiting
-        if not requests:
-            for source in waiting:
-                detail = f"its names come from {' or '.join(self._naming(source))}, which gave no answer"
-                self.gaps += gaps_for(self._device, source, self._why(source), detail)
-            self._open = []
         return requests
+
+    def finish(self) -> list[Gap]:
+        """The gaps of everything that had no output: names that were not plain, sources whose names nobody told."""
+        for source in self._open:
+            detail = f"its names come from {' or '.join(self._naming(source))}, which gave no answer"
+            self._gaps += gaps_for(self._device, source, self._why(source), detail)
+        self._open = []
+        return self._gaps
 
     def _requests(self, source: Source) -> list[Request] | None:
         """The requests of one source; None while its names are not known."""
@@ -63,10 +67,10 @@ class Survey:
         wrong = sorted({name for name in names if not PARAMETER.fullmatch(name)})
         if wrong:
             detail = f"not sent: {wrong[0]!r} is no plain name" + (f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else "")
-            self.gaps += gaps_for(self._device, source, GapReason.NOT_COLLECTED, detail)
+            self._gaps += gaps_for(self._device, source, GapReason.NOT_COLLECTED, detail)
         if len(plain) > MAX_NAMES:
             detail = f"{len(plain)} names, of which the first {MAX_NAMES} were asked for"
-            self.gaps += gaps_for(self._device, source, GapReason.NOT_COLLECTED, detail)
+            self._gaps += gaps_for(self._device, source, GapReason.NOT_COLLECTED, detail)
         for name in plain[:MAX_NAMES]:
             parameters = {source.parameter.name: name}
             yield Request(self._platform, source, commands_for(self._platform, source, parameters), parameters)
