@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
+from pydantic.errors import PydanticInvalidForJsonSchema
 
 from auditor import yamldoc
 from auditor.address import PartKind, Pattern
@@ -260,9 +261,29 @@ class _Reader:
         except ValidationError as problem:
             for one in problem.errors(include_url=False):
                 where = ".".join(map(str, (rule, *one["loc"])))
-                self.fail(f"{where}: {one['msg'].removeprefix('Value error, ')}", "params", rule, *one["loc"])
+                message = one["msg"].removeprefix("Value error, ")
+                if one["type"] == "extra_forbidden":
+                    message = f"no such key{suggest(str(one['loc'][-1]), sorted(_keys_of(adapter)))}"
+                self.fail(f"{where}: {message}", "params", rule, *one["loc"])
         except ValueError as problem:
             self.fail(str(problem), "params", rule)
+
+
+def _keys_of(adapter: TypeAdapter[Any]) -> set[str]:
+    """Every key that params of this type may hold, at any depth."""
+    try:
+        parts: list[Any] = [adapter.json_schema()]
+    except PydanticInvalidForJsonSchema:
+        return set()
+    found: set[str] = set()
+    while parts:
+        part = parts.pop()
+        if isinstance(part, dict):
+            found.update(part.get("properties", {}))
+            parts.extend(part.values())
+        elif isinstance(part, list):
+            parts.extend(part)
+    return found
 
 
 def check_pattern(pattern: Pattern, groups: frozenset[str] | None = None) -> Pattern:

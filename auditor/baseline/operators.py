@@ -252,8 +252,9 @@ _SETTLERS = {
 def _costly(pattern: str) -> str | None:
     """Why a regular expression could take for ever on a hostile text, or None.
 
-    Refused: a repeat around a repeat or an alternation (exponential), back references, and more than three `.*`
-    (with a text of MATCH_LIMIT characters three cost milliseconds, five would cost minutes).
+    Refused: a repeat around a repeat, an option or an alternation (exponential), back references, and more than three
+    `.*` (with a text of MATCH_LIMIT characters three cost milliseconds, five would cost minutes). A guard against
+    accidents, not a proof: patterns are the project's own, only the text is a stranger's.
     """
     if len(pattern) > MATCH_LIMIT:
         return f"is longer than {MATCH_LIMIT} characters"
@@ -273,6 +274,6 @@ def _costly(pattern: str) -> str | None:
             if repeats and follows:
                 return "repeats a group that itself repeats or has alternatives, which can take for ever"
             groups[-1] = groups[-1] or repeats or follows
-        elif char in "*+{|":
+        elif char in "*+{|" or (char == "?" and plain[at - 1 : at] != "("):
             groups[-1] = True
     return None

@@ -118,6 +118,11 @@ def test_a_document_becomes_typed_lines_with_their_origin() -> None:
         ("params: {lossless.bufer_mode: {}}\n", ":3:", "no rule 'lossless.bufer_mode' (did you mean 'lossless.buffer_mode'?)"),
         ("params: {mtu.link_ends_differ: {}}\n", ":3:", "takes no params"),
         ("params:\n  lossless.buffer_mode:\n    mode: lossles\n", ":5:", "lossless.buffer_mode.mode: "),
+        (
+            "params:\n  lossless.buffer_mode: {mode: lossy, mde: 1}\n",
+            ":4:",
+            "buffer_mode.mde: no such key (did you mean 'mode'?)",
+        ),
         ("params:\n  firmware.not_allowed:\n  - a\n  - 3\n", ":6:", "firmware.not_allowed.1: "),
         ("extends: ethernet-fabric@1.0.0\n", ":3:", "must be a list"),
         ("extends: [ethernet-fabric]\n", ":3:", "names no baseline"),
