@@ -46,7 +46,13 @@ def build_links(plan: Plan, ends: Mapping[Place, LinkEnd], devices: Mapping[str,
 
 
 def _unseen(end: PlanEnd, device: Device | None) -> LinkEnd:
-    gap = Gap(end.device, "*", "", GapReason.NOT_COLLECTED, "outside the scope, and the store holds no facts of it that are young enough")
+    gap = Gap(
+        end.device,
+        "*",
+        "",
+        GapReason.NOT_COLLECTED,
+        "outside the scope, and the store holds no facts of it that are young enough",
+    )
     return LinkEnd(end.device, end.port, None, "" if device is None else device.role, gap=gap)
 
 
@@ -87,7 +93,7 @@ def _build(
             return Link(a, b, LinkVerdict.NOT_YET, plan, f"{end.device} {words}")
     one, other = _place(a), _place(b)
     views = (_view(one, other, seen[one], directory), _view(other, one, seen[other], directory))
-    verdict, reason = _judge((a, b), views, (seers.get(one, frozenset()) - {other}, seers.get(other, frozenset()) - {one}))
+    verdict, reason = _judge((a, b), views, (seers.get(one, frozenset()), seers.get(other, frozenset())))
     return Link(a, b, verdict, plan, reason)
 
 
@@ -111,7 +117,7 @@ def _judge(
     views: tuple[Sighting | None, Sighting | None],
     elsewhere: tuple[frozenset[Place], frozenset[Place]],
 ) -> tuple[LinkVerdict, str]:
-    """The verdict and its reason. `elsewhere` are the ports, other than the planned peer, that see each end."""
+    """The verdict and its reason. `elsewhere` are the ports that see each end."""
     names = [f"{end.device}:{end.port}" for end in ends]
     fits = [view is not None and view.sight is Sight.FITS for view in views]
     said = [(name, view) for name, view in zip(names, views, strict=True) if view is not None]

@@ -217,7 +217,7 @@ def _watchdog(state: State, port: str, priority: int) -> Cell:
 
 @check(
     reads=("buffer.mode", "buffer.model"),
-    optional=("buffer.mode", "buffer.model"),
+    optional=("buffer.mode", "buffer.model", "buffer.vendor_word"),
     severity=Severity.ERROR,
     params_type=BufferIntent,
     remedy="Bring the buffer back to the wanted mode and model. On most switches a change of model needs a reload of the QoS "
@@ -241,7 +241,9 @@ def buffer_mode(state: State, context: RuleContext) -> Iterator[Judgement]:
     hidden = next((cell for cell in cells.values() if not cell.known), None)
     if wrong:
         seen = {name: "absent" if cell.value is ABSENT else str(cell.value) for name, cell in wrong.items()}
-        asides = [] if not intent.why else [intent.why]
+        word = state.cell(Address("buffer", (), "vendor_word"))
+        asides = [f"the device says {word.value}"] if word.present and word.value not in seen.values() else []
+        asides += [intent.why] if intent.why else []
         deviation = Deviation(
             expected=", ".join(f"{name} {wanted[name]}" for name in wrong),
             observed=", ".join(f"{name} {value}" for name, value in seen.items()),

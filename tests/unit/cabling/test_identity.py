@@ -147,11 +147,21 @@ def test_a_port_that_hears_itself_hears_nobody():
     assert look(directory(*LEAF), "leaf-07", "etp1", "local", "Ethernet0", BASE) is Sight.ITSELF
 
 
+def test_a_name_that_two_ports_of_a_device_share_tells_no_port():
+    ends = [end("gpu-21", port, port, "bond0") for port in ("ens108np0", "ens110np0")]
+    assert look(directory(*ends), "gpu-21", "bond0", "name", "", "") is Sight.UNRESOLVED
+
+
+def test_the_chassis_of_a_host_with_a_name_tells_no_port():
+    assert look(directory(*HOST), "gpu-21", "eth9", "name", "", "b8:3f:d2:01:02:10") is Sight.UNRESOLVED
+
+
 def test_two_domains_with_one_label_are_two_devices():
     book = directory(devices=("gpu-21.pod1.example.net", "gpu-21.pod2.example.net"))
     assert book.device("gpu-21.pod2.example.net") == "gpu-21.pod2.example.net"
     assert book.device("gpu-21.pod3.example.net") is None
     assert book.device("gpu-21") is None
+    assert directory(devices=("gpu-21.pod1.example.net",)).device("gpu-21.pod3.example.net") is None
 
 
 def test_normal_spelling_of_identities():
