@@ -95,7 +95,7 @@ PLATFORM = Platform(
             ),
             parser=Parser.JSON,
             normalise=neighbours,
-            proof={"neighbour": "/lldp/interface/[{0}]"},
+            proof={"neighbour": "/lldp/interface"},
             proven_by="capture sonic/t0_full; sonic-buildimage docker-lldp/base_image_files/lldpctl",
         ),
         Source(
@@ -160,7 +160,7 @@ PLATFORM = Platform(
             parser=Parser.TEXT,
             normalise=tables.firmware,
             anchor=(r"^Chassis\s+Module\s+Component\s+Version\b",),
-            proof={"firmware.version": r"(?<!\w){0}(?!\w)"},
+            proof={"firmware.version": r"(?i)(?<!\w){0}(?!\w)"},
             proven_by="captures sonic/cmdref_msn3800, cmdref_msn3800_early; sonic-utilities show/platform.py",
             seconds=30.0,
         ),

@@ -91,8 +91,9 @@ def _database(document: Any, prefix: str = "") -> Database:
 
 def reference(raw: str) -> str:
     """`x` from `[TABLE|x]`, `[TABLE:x]` or `x`."""
-    found = re.fullmatch(r"\[[A-Z0-9_]+[|:](.*)\]", raw.strip())
-    return found.group(1) if found else raw.strip()
+    raw = raw.strip()
+    found = re.fullmatch(r"\[[A-Z0-9_]+[|:](.*)\]", raw) if raw.startswith("[") else None
+    return raw if found is None else found.group(1)
 
 
 def port_keys(key: str) -> list[str]:

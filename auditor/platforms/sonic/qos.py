@@ -19,6 +19,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 from auditor import canonical
@@ -35,9 +36,13 @@ _SCHEDULERS = {"STRICT": "strict", "DWRR": "dwrr", "WRR": "wrr"}
 _ACTIONS = ("drop", "forward", "alert")
 
 
+_numbers = lru_cache(maxsize=1024)(canonical.number_list)  # the same few ranges stand on every port
+
+
+@lru_cache(maxsize=1024)
 def priorities(raw: str) -> tuple[int, ...]:
     """Sorted priorities from `3,4` or an empty text; raises ValueError for a list that breaks off (`3,`) or goes beyond 7."""
-    found = canonical.number_list(raw)
+    found = _numbers(raw)
     if raw.strip().endswith(",") or any(priority > 7 for priority in found):
         raise ValueError(f"no list of priorities: {raw[:60]!r}")
     return found
@@ -118,7 +123,7 @@ def queues(database: Database) -> Iterator[Normalised]:
             continue
         for port in port_keys(ports):
             try:
-                for queue in canonical.number_list(numbers):
+                for queue in _numbers(numbers):
                     _schedule(cells_of(port, queue), fields.get("scheduler"), schedulers)
             except ValueError as error:
                 yield Unread(Queue, (database.name(port),), detail=str(error))
