@@ -161,14 +161,19 @@ class Directory:
         return Sighting(self._port_sight(far, seen.neighbour) if device == far[0] else Sight.OTHER, words)
 
     def _port_sight(self, far: Place, neighbour: Neighbour) -> Sight:
-        """The right device, and a port that is none of its known ones: by the form of its name, else it cannot be told."""
+        """The right device, and no single port of it: told by the form of the name, or not at all.
+
+        `ens110np0` where `ens108np0` should be is another port; `eth2`, or a name that two ports share, says nothing.
+        """
         mine = {word for word in self._ports.get(far, frozenset({normal(far[1])})) if not is_mac(word)}
         kind = neighbour[2]
         texts = [normal(neighbour[1])] if kind in ("name", "alias", "local", "") else []
         for word in (*texts, normal(neighbour[3])):
+            if word in mine:
+                return Sight.UNRESOLVED
             if any(_abbreviates(word, name) for name in mine):
                 return Sight.FITS
-            if word and not is_mac(word) and any(_NUMBER.search(word) and _form(word) == _form(name) for name in mine):
+            if _NUMBER.search(word) and not is_mac(word) and any(_form(word) == _form(name) for name in mine):
                 return Sight.OTHER
         return Sight.UNRESOLVED
 
