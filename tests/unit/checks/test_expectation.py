@@ -271,6 +271,13 @@ class TestGroupsByColumn:
             "rdma_port[mlx5_0,1]": "pass",
         }
 
+    def test_a_device_whose_ports_could_not_be_listed_may_hold_the_missing_member(self) -> None:
+        seen = Seen().read(RdmaPort, self.rdma("mlx5_0", "Ethernet0")).gap("rdma_port", GapReason.UNPARSED, key=("mlx5_1",))
+        assert verdicts(seen.judge(self.AT, "eq", 4096)) == {
+            "rdma_port[Ethernet4]": "not_evaluated",
+            "rdma_port[mlx5_0,1]": "pass",
+        }
+
     def test_without_any_source_of_the_port_column_nothing_is_concluded(self) -> None:
         seen = Seen().read(RdmaPort, self.rdma("mlx5_0", None, 1024), columns=("active_mtu",))
         assert set(verdicts(seen.judge(self.AT, "eq", 4096)).values()) == {"not_evaluated"}
