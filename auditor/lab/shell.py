@@ -144,7 +144,8 @@ def _answer(answer: Recorded, bodies: Path, bad: Misbehaviour | None) -> str:
         if len(rows) > page:
             first, rest = _body(bodies, "".join(rows[:page])), _body(bodies, "".join(rows[page:]))
             cat = _real("cat")
-            return f"{cat} {first}; printf '%s' '--More--'; read -r key; {cat} {rest}; exit {answer.exit_status}"
+            wait = "printf '%s' '--More--'; read -r key; printf '\\r        \\r'"
+            return f"{cat} {first}; {wait}; {cat} {rest}; exit {answer.exit_status}"
     if answer.exit_status == 0:
         return f"exec {_real('cat')} {_body(bodies, answer.body)}"
     return f"{_real('cat')} {_body(bodies, answer.body)}; exit {answer.exit_status}"

@@ -1,5 +1,6 @@
 """The lab itself, seen by real SSH clients."""
 
+import os
 import socket
 import time
 from collections.abc import Iterator
@@ -223,3 +224,15 @@ def test_what_cannot_be_served_is_refused_before_a_port_opens(capture: Path, tmp
         taken.listen()
         with pytest.raises(SetupError, match="cannot listen"):
             Lab(capture, base_port=taken.getsockname()[1]).start()
+
+
+@pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="this kernel does not say whose a connection is")
+def test_another_user_of_the_machine_gets_no_login(capture: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = os.getuid()
+    with Lab(capture) as lab:
+        monkeypatch.setattr("auditor.lab.server.os.getuid", lambda: own + 1)
+        with pytest.raises((paramiko.SSHException, OSError, EOFError)), client(lab):
+            pass
+        monkeypatch.undo()
+        with client(lab) as ssh:
+            assert execute(ssh, "show interfaces status")[0] == STATUS

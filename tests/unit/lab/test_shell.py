@@ -22,11 +22,12 @@ def run(folder: Path, line: str, bad: Misbehaviour | None = None, typed: str = "
     folder = Path(tempfile.mkdtemp(dir=folder))
     shell.build(folder / "bin", folder / "bodies", ANSWERS, bad)
     shell.build_common(folder / "common", folder / "bodies")
-    return subprocess.run(
+    done = subprocess.run(
         [*shell.command_line(), "-c", line],
         env=dict(shell.environment(folder / "bin", folder / "common", "$ ")),
-        input=typed, capture_output=True, text=True, timeout=20, check=False,
+        input=typed.encode(), capture_output=True, timeout=20, check=False,
     )  # fmt: skip
+    return subprocess.CompletedProcess(line, done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
 def test_a_recorded_body_is_printed_byte_for_byte(tmp_path: Path) -> None:
@@ -99,8 +100,8 @@ def test_a_truncated_answer_claims_success(tmp_path: Path) -> None:
 
 def test_a_pager_stops_after_a_page_and_waits(tmp_path: Path) -> None:
     done = run(tmp_path, "show interfaces status", parse("pager:10"), typed="\n")
-    assert done.stdout.splitlines()[10] == "--More--row 10"
-    assert len(done.stdout.splitlines()) == 60
+    assert done.stdout.split("\n")[10] == "--More--\r        \rrow 10"
+    assert done.stdout.count("\n") == 60
     assert "--More--" not in run(tmp_path, "show version", parse("pager:10")).stdout
 
 
