@@ -18,25 +18,28 @@ from __future__ import annotations
 from auditor.model import Failure, GapReason, Platform, Unsupported
 from auditor.platforms.linux import links, machine, rdma
 
+_LINE = r"^(?![\s\d]).*"
+"""A line that may be a complaint: those of interfaces begin with a number or a blank, and a description may hold any words."""
+
 PLATFORM = Platform(
     name="linux",
     title="GPU host (Linux)",
     sources=(*machine.SOURCES, *links.SOURCES, *rdma.SOURCES),
     failures=(
         Failure(r"^ssh: connect to host .*", GapReason.UNREACHABLE, "the host did not answer"),
-        Failure(r".*command not found.*|.*\S: not found$", GapReason.REJECTED, "the command is not installed"),
+        Failure(rf"{_LINE}(?:command not found.*|\S: not found$)", GapReason.REJECTED, "the command is not installed"),
         Failure(
-            r".*(?:Operation not permitted|Permission denied|must be root|is not in the sudoers file|is not allowed to ).*",
+            rf"{_LINE}(?:Operation not permitted|Permission denied|must be root|is not in the sudoers file|is not allowed to ).*",
             GapReason.PERMISSION,
             "the host refused it",
         ),
         Failure(
-            r".*Operation not supported.*|^ETS features are not supported on your system",
+            rf"{_LINE}Operation not supported.*|^ETS features are not supported on your system",
             GapReason.UNSUPPORTED,
             "this network device cannot tell",
         ),
         Failure(r"^cat: .*: No such file or directory", GapReason.UNSUPPORTED, "this machine has no such file"),
-        Failure(r".*No such device.*|^Device \S+ does not exist.*", GapReason.REJECTED, "there is no such device"),
+        Failure(rf"{_LINE}No such device.*|^Device \S+ does not exist.*", GapReason.REJECTED, "there is no such device"),
         Failure(r"^No IB devices found", GapReason.REJECTED, "no RDMA device is open to programs"),
         Failure(r"^Failed to open NETLINK_RDMA socket", GapReason.REJECTED, "the kernel has no RDMA loaded"),
         Failure(r".*[Uu]nable to connect to (?:lldpd|socket).*", GapReason.REJECTED, "lldpd does not run"),
@@ -56,17 +59,17 @@ PLATFORM = Platform(
         Unsupported(
             "qos_port", ("pfc_direction",), "mlnx_qos prints one bit for both directions; the driver reads it from one of them"
         ),
-        Unsupported("qos_port", ("global_pause_rx", "global_pause_tx"), "not read: no answer of `ethtool -a` proves its form"),
+        Unsupported("qos_port", ("global_pause_rx", "global_pause_tx"), "no recorded answer of `ethtool -a` proves its form"),
         Unsupported("qos_port", ("dscp_map", "tc_to_queue", "tc_to_pg", "pfc_to_queue"), "an adapter's maps have no names"),
         Unsupported("rdma_port", ("rdma_tos",), "the tool that reads it makes directories in configfs: not read-only"),
-        Unsupported("rdma_port", ("global_tclass",), "not read"),
+        Unsupported("rdma_port", ("global_tclass",), "a file of its own in sysfs per port, which no source reads"),
         Unsupported("rdma_port", ("pci",), "no answer names it; it follows from the network device of the port"),
-        Unsupported("interface", ("up_since", "frame_bytes", "speed", "autoneg", "cable_length_m", "lanes"), "not read"),
+        Unsupported("interface", ("up_since", "frame_bytes", "speed", "autoneg", "cable_length_m", "lanes"), "no source reads it"),
         Unsupported("interface", ("breakout_parent", "error_disabled"), "a matter of switches"),
         Unsupported("neighbour", ("heard_s",), "lldpd prints the time since the last change, not since the last frame"),
-        Unsupported("nic", ("part_number", "role", "numa_node"), "not read"),
-        Unsupported("firmware", ("pending_version", "part_number"), "not read"),
+        Unsupported("nic", ("part_number", "role", "numa_node"), "no source reads it"),
+        Unsupported("firmware", ("pending_version", "part_number"), "no source reads it"),
         Unsupported("system", ("serial",), "only root may read it"),
-        Unsupported("system", ("booted_at",), "not read"),
+        Unsupported("system", ("booted_at",), "no source reads it"),
     ),
 )  # fmt: skip

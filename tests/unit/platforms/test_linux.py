@@ -412,6 +412,14 @@ def test_a_refusal_is_a_gap_with_its_reason_and_nothing_is_absent(command, text,
     assert not [origins for origins in seen.origins.values() if origins]
 
 
+@pytest.mark.parametrize("words", ["Permission denied", "No such device", "Operation not supported", "command not found"])
+def test_a_description_with_the_words_of_a_refusal_refuses_nothing(words):
+    for command, case in (("ip -d link", "details"), ("ip -o link", "one_line")):
+        body = recorded("ip_link_text", case).replace("compute rail 0, do not unplug", words)
+        body = body.replace("\\    altname", f"\\    alias {words}\\    altname")
+        assert cell(state((command, body)), "interface[ens15f0np0].description").value == words
+
+
 def test_notices_that_other_settings_are_not_supported_do_not_refuse_the_answer():
     body = "Rate limit is not supported on your system!\n" + recorded("mlnx_qos", "trust_pcp_pfc_off")
     assert cell(state(("mlnx_qos -i ens16np0", body)), "qos_port[ens16np0].trust").value == ("pcp",)
