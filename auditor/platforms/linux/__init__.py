@@ -64,7 +64,7 @@ PLATFORM = Platform(
         Unsupported("rdma_port", ("rdma_tos",), "the tool that reads it makes directories in configfs: not read-only"),
         Unsupported("rdma_port", ("global_tclass",), "a file of its own in sysfs per port, which no source reads"),
         Unsupported("rdma_port", ("pci",), "no answer names it; it follows from the network device of the port"),
-        Unsupported("interface", ("up_since", "frame_bytes", "speed", "autoneg", "cable_length_m", "lanes"), "no source reads it"),
+        Unsupported("interface", ("up_since", "frame_bytes", "speed", "autoneg", "cable_length_m", "lanes"), "not read here"),
         Unsupported("interface", ("breakout_parent", "error_disabled"), "a matter of switches"),
         Unsupported("neighbour", ("heard_s",), "lldpd prints the time since the last change, not since the last frame"),
         Unsupported("nic", ("part_number", "role", "numa_node"), "no source reads it"),
