@@ -57,7 +57,10 @@ def read(file: Path, error: type[FileError] = FileError) -> YamlDocument:
 
 def parse(text: str, file: str, error: type[FileError] = FileError) -> YamlDocument:
     """Read YAML text; `file` is named in errors."""
-    loader = yaml.SafeLoader(text)
+    try:
+        loader = yaml.SafeLoader(text)
+    except yaml.YAMLError as problem:
+        raise error(f"not YAML: {str(problem).splitlines()[0]}", file) from problem
     try:
         node = _single_node(loader, text, file, error)
         lines: dict[Path_, int] = {}

@@ -19,8 +19,9 @@ from auditor.collect.ssh import Deadline, Dialler, Unreached, explain
 from auditor.model import GapReason
 
 _CHUNK = 65536
-_TICK = 1.0
-"""Seconds after which the error stream is drained even when the other is silent: both share one window."""
+_WINDOW = 2 * 1024 * 1024
+_TICK = 0.1
+"""Seconds after which the error stream is drained even when the other is silent: both share one window of 2 MB."""
 _MAX_ERRORS = 65536
 
 
@@ -173,19 +174,17 @@ class ExecConnection:
         return Answer(body, words, None, time.monotonic() - out.started, reason, detail), False
 
 
-def _drain(channel: paramiko.Channel, errors: Splitter, now: float) -> bytes:
-    data = b""
-    while channel.recv_stderr_ready():
-        data = channel.recv_stderr(_CHUNK)
-        if not data:
-            break
+def _drain(channel: paramiko.Channel, errors: Splitter, now: float) -> None:
+    """Take what the error stream holds now; no more than a window, so that a flood there starves nothing."""
+    for _ in range(_WINDOW // _CHUNK):
+        if not channel.recv_stderr_ready() or not (data := channel.recv_stderr(_CHUNK)):
+            return
         errors.feed(data, now)
-    return data
 
 
 def _drain_to_end(channel: paramiko.Channel, errors: Splitter) -> None:
     """The marks on the error stream may trail those on the other by a moment."""
-    end = time.monotonic() + _TICK
+    end = time.monotonic() + 1.0
     while not errors.done and time.monotonic() < end:
         channel.settimeout(max(0.01, end - time.monotonic()))
         try:

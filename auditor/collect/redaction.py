@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable
 from functools import cache
 
-REDACTED = "<redacted>"
+from auditor.model import REDACTED
 
 _WORD = r"(?:password|passwd|passphrase|passkey|secret|shared[_-]?key|auth[_-]?key|private[_-]?key|api[_-]?key|auth[_-]?token)"
 _PROSE = r"(?:is|was|has|for|to|of|on|or|and|must|not|with|from|required|expired|authentication|encryption|prompt)"

@@ -46,11 +46,13 @@ def fold_device(findings: Sequence[Finding], results: Iterable[Result], device: 
 
 def link_root(link: Link, finding: Finding, failed: Mapping[str, tuple[str, str]]) -> tuple[str, str]:
     """The root of a link finding: the end cell that a baseline line already failed, else the link."""
-    for spot in finding.spots:
-        root = failed.get(str(replace(spot, address=replace(spot.address, layer=None))))
-        if root is not None:
-            return root
-    return ("link", f"link[{link.name}]")
+    return known_root(finding, failed) or ("link", f"link[{link.name}]")
+
+
+def known_root(finding: Finding, failed: Mapping[str, tuple[str, str]]) -> tuple[str, str] | None:
+    """The root that a device finding on one of the same cells has; `failed` maps cells without layer to roots."""
+    cells = (str(replace(spot, address=replace(spot.address, layer=None))) for spot in finding.spots)
+    return next((failed[cell] for cell in cells if cell in failed), None)
 
 
 def gather(findings: Sequence[Finding]) -> tuple[list[Finding], list[Cause]]:

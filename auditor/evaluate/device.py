@@ -11,7 +11,7 @@ from auditor.canonical import printable
 from auditor.checks import expectation as expectations
 from auditor.checks import rules
 from auditor.evaluate import causes, findings
-from auditor.facts import TABLES
+from auditor.facts import TABLES, schema
 from auditor.model import (
     Baseline,
     Deviation,
@@ -205,7 +205,13 @@ def _root(judgement: Judgement, deviation: Deviation, state: State, device: str)
         return ("object", str(address))
     if deviation.parent:
         return ("breakout", f"{device}:{Address('interface', (deviation.parent,))}")
-    port = state.port_of(address.table, address.key)
+    port = state.port_of(address.table, address.key) or _member(address)
     if port is not None:
         return ("port", f"{device}:{Address('interface', (port,))}")
     return ("object", f"{device}:{address.row}")
+
+
+def _member(address: Address) -> str | None:
+    """The port of a group member without a row: it is named by the port alone where the table has a longer key of its own."""
+    shape = schema(TABLES[address.table])
+    return address.key[0] if shape.port_key is None and shape.port_column and len(address.key) < len(shape.keys) else None

@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from hashlib import sha256
 
 from auditor.address import Address
-from auditor.model import Deviation, DocumentOrigin, Finding, Gap, GapReason, Severity, Waiver
+from auditor.model import Deviation, DocumentOrigin, Finding, Gap, GapReason, Severity, Spot, Waiver
 
 
 def fingerprint(rule: str, object_: str) -> str:
@@ -17,9 +17,11 @@ def fingerprint(rule: str, object_: str) -> str:
     return sha256(f"{rule}\0{object_}".encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def object_text(device: str, address: Address | str) -> str:
+def object_text(device: str, object_: Address | Spot | str) -> str:
     """`dev:table[key]` for a row, `link[a:p|b:q]` for a link."""
-    return f"{device}:{address.row}" if isinstance(address, Address) else f"link[{address}]"
+    if isinstance(object_, Spot):
+        device, object_ = object_.device, object_.address
+    return f"{device}:{object_.row}" if isinstance(object_, Address) else f"link[{object_}]"
 
 
 def make(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
 from auditor.address import Address
+from auditor.cabling import links as cabling
 from auditor.checks import rules
 from auditor.evaluate import causes, findings
 from auditor.evaluate.device import Judged, crash, selected
@@ -14,8 +16,10 @@ from auditor.facts import TABLES, Interface, Neighbour, RdmaPort, schema
 from auditor.model import (
     Fabric,
     Fact,
+    Finding,
     Gap,
     GapReason,
+    Judgement,
     Link,
     LinkEnd,
     LinkVerdict,
@@ -24,14 +28,16 @@ from auditor.model import (
     Rule,
     RuleContext,
     RuleKind,
+    Spot,
     State,
     Verdict,
+    is_host,
 )
 
 JUDGED = (LinkVerdict.PROVEN, LinkVerdict.PROVEN_ONE_END, LinkVerdict.LINK_ONLY, LinkVerdict.UNKNOWN, LinkVerdict.DEGRADED)
 """Verdicts whose planned ends are compared. The ends of a wrong or missing cable are not each other's peers."""
 
-ALWAYS = ("interface.up", "interface.enabled")
+ALWAYS = cabling.READS
 """What `cabling` itself reads of an end, beside the neighbours."""
 
 
@@ -47,14 +53,17 @@ def columns() -> tuple[str, ...]:
 def emit(
     state: State, plan: PlanSlice, resolved: Mapping[str, str], role: str, failed_cells: Iterable[str], at: datetime
 ) -> tuple[LinkEnd, ...]:
-    """The ends of a device's planned links. `resolved` maps planned port names to interface names."""
+    """The ends of a device's planned links, and those of other ports that see a neighbour, which cabling takes as evidence.
+
+    `resolved` maps planned port names to interface names.
+    """
     failed = set(failed_cells)
     ends = []
     unreachable = next((gap for gap in state.gaps if gap.table == "*"), None)
     for planned in plan.ports:
         port = resolved.get(planned.port, planned.port)
         facts = {name: _fact(state, name, port) for name in columns()}
-        cells = {f"{state.device}:{fact.address}" for fact in facts.values()}
+        cells = {f"{state.device}:{replace(fact.address, layer=None)}" for fact in facts.values()}
         ends.append(
             LinkEnd(
                 device=state.device,
@@ -69,14 +78,20 @@ def emit(
                 gap=unreachable,
             )
         )
+    known = {*resolved.values(), *(planned.port for planned in plan.ports)}
+    seeing = {key[0] for key in state.rows(Neighbour)} - known
+    ends.extend(
+        LinkEnd(state.device, port, port, role, {}, _neighbours(state, port), _identities(state, port, port), at)
+        for port in sorted(seeing)
+    )
     return tuple(ends)
 
 
 def _fact(state: State, name: str, port: str) -> Fact:
     table, _, column = name.partition(".")
     row_type = TABLES[table]
-    key: tuple[str, ...] = (port,)
-    if schema(row_type).port_key is None:
+    key: tuple[str, ...] = (port,) if schema(row_type).keys else ()
+    if key and schema(row_type).port_key is None:
         key = next((key for (kind, key), owner in (state.ports or {}).items() if kind == table and owner == port), (port,))
     cell = state.cell(Address(table, key, column))
     origin = cell.origin
@@ -132,8 +147,70 @@ def judge(
         for link in links:
             if not judged_devices.isdisjoint(end.device for end in link.ends) and link.verdict in JUDGED:
                 _judge_link(rule, link, fabric, failed, (params or {}).get(rule.id), judged)
+    for rule in rules().values():
+        if rule.kind is RuleKind.FABRIC and selected(rule.id, only):
+            _judge_fabric(rule, links, fabric, failed, judged_devices, (params or {}).get(rule.id), judged)
     judged.gaps = list(dict.fromkeys(judged.gaps))
     return judged
+
+
+def _judge_fabric(
+    rule: Rule,
+    links: Sequence[Link],
+    fabric: Fabric,
+    failed: Mapping[str, tuple[str, str]],
+    judged_devices: frozenset[str],
+    params: object,
+    judged: Judged,
+) -> None:
+    """Run a rule that sees all links at once; its findings and results belong to the devices of its objects."""
+    try:
+        judgements = list(rule.function([link for link in links if link.verdict in JUDGED], RuleContext(params, fabric)))
+    except Exception as error:
+        devices = tuple(sorted(judged_devices))
+        judged.results.extend(crash(rule.id, device, (device,), error) for device in devices)
+        return
+    by_device: dict[str, list[Judgement]] = defaultdict(list)
+    for judgement in judgements:
+        if isinstance(judgement.object, Spot) and judgement.object.device in judged_devices:
+            by_device[judgement.object.device].append(judgement)
+    hosts = {end.device for link in links for end in link.ends if is_host(end.role)}
+    for device, said in sorted(by_device.items()):
+        found = [_fabric_finding(rule, judgement, failed) for judgement in said if judgement.deviation is not None]
+        texts = {
+            verdict: tuple(sorted({findings.object_text(device, item.object) for item in said if item.verdict is verdict}))
+            for verdict in Verdict
+        }
+        unsupported = sum(item.gap is not None and item.gap.reason is GapReason.UNSUPPORTED for item in said)
+        verdict = next(
+            (each for each in (Verdict.FAIL, Verdict.NOT_EVALUATED, Verdict.PASS) if texts[each]), Verdict.NOT_APPLICABLE
+        )
+        result = Result(
+            rule.id,
+            device,
+            verdict,
+            texts[Verdict.PASS],
+            texts[Verdict.FAIL],
+            texts[Verdict.NOT_EVALUATED],
+            unsupported,
+            devices=(device,),
+        )
+        judged.gaps.extend(item.gap for item in said if item.gap is not None)
+        judged.results.append(result)
+        judged.findings.extend(causes.fold_device(found, [result], device, device in hosts))
+
+
+def _fabric_finding(rule: Rule, judgement: Judgement, failed: Mapping[str, tuple[str, str]]) -> Finding:
+    spot, deviation = judgement.object, judgement.deviation
+    assert isinstance(spot, Spot)
+    assert deviation is not None
+    root = ("port", f"{spot.device}:{Address('interface', spot.address.key[:1])}")
+    if deviation.shared is not None:
+        root = ("shared", f"{spot.device}:{deviation.shared.row}")
+    found = findings.make(
+        rule.id, findings.object_text(spot.device, spot), (spot.device,), deviation, rule.severity, root, rule.remedy
+    )
+    return replace(found, root=causes.known_root(found, failed) or root)
 
 
 def _judge_link(

@@ -1,6 +1,6 @@
 """The vocabulary: one frozen dataclass per fact table."""
 
-from auditor.facts.host import Nic, RdmaPort
+from auditor.facts.host import HostQos, NcclEnv, Nic, NicOption, RdmaPort, Service
 from auditor.facts.link import Interface, Neighbour
 from auditor.facts.lossless import Buffer, BufferPool, ClassMap, DscpMap, HostDscp, PriorityGroup, QosPort, Queue
 from auditor.facts.row import Column, Field, Key, Row, Schema, Value, from_plain, schema, to_plain
@@ -12,13 +12,39 @@ TABLES: dict[str, type[Row]] = {
         System, Firmware, ConfigFile,
         Interface, Neighbour,
         QosPort, DscpMap, HostDscp, ClassMap, Queue, PriorityGroup, Buffer, BufferPool,
-        Nic, RdmaPort,
+        Nic, NicOption, RdmaPort, HostQos, NcclEnv, Service,
     )
 }  # fmt: skip
 """Every table by the name that addresses use."""
 
 __all__ = [
-    "TABLES", "Buffer", "BufferPool", "ClassMap", "Column", "ConfigFile", "DscpMap", "Field", "Firmware", "HostDscp",
-    "Interface", "Key", "Neighbour", "Nic", "PriorityGroup", "QosPort", "Queue", "RdmaPort", "Row", "Schema", "System",
-    "Value", "from_plain", "schema", "to_plain",
+    "TABLES",
+    "Buffer",
+    "BufferPool",
+    "ClassMap",
+    "Column",
+    "ConfigFile",
+    "DscpMap",
+    "Field",
+    "Firmware",
+    "HostDscp",
+    "HostQos",
+    "Interface",
+    "Key",
+    "NcclEnv",
+    "Neighbour",
+    "Nic",
+    "NicOption",
+    "PriorityGroup",
+    "QosPort",
+    "Queue",
+    "RdmaPort",
+    "Row",
+    "Schema",
+    "Service",
+    "System",
+    "Value",
+    "from_plain",
+    "schema",
+    "to_plain",
 ]  # fmt: skip

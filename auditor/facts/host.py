@@ -41,3 +41,48 @@ class RdmaPort(Row):
     active_mtu: Annotated[int | None, Column("RDMA MTU in use; only of an active port", unit="bytes")] = None
     global_tclass: Annotated[int | None, Column("mlx5 global traffic class override")] = None
     rdma_tos: Annotated[int | None, Column("Default ToS of RDMA-CM queue pairs")] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostQos(Row):
+    """Congestion control and ownership of the QoS settings of one NIC port."""
+
+    TABLE: ClassVar[str] = "host_qos"
+
+    netdev: Annotated[str, Key("Network device", port=True)]
+    cnp_dscp: Annotated[int | None, Column("DSCP of the congestion notifications the NIC sends")] = None
+    ecn_np: Annotated[tuple[int, ...] | None, Column("Priorities whose marks it answers (notification point), sorted")] = None
+    ecn_rp: Annotated[tuple[int, ...] | None, Column("Priorities that it slows down (reaction point), sorted")] = None
+    dcbx_owner: Annotated[str | None, Column("Who owns the settings: os or firmware")] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NicOption(Row):
+    """One firmware option of a NIC (mlxconfig), at layers applied and next_boot."""
+
+    TABLE: ClassVar[str] = "nic_option"
+
+    pci: Annotated[str, Key("PCI address with domain, lower case")]
+    name: Annotated[str, Key("Name of the option")]
+    value: Annotated[str | None, Column("Value as printed, an enumeration without its number")] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NcclEnv(Row):
+    """One variable of the collective library's environment."""
+
+    TABLE: ClassVar[str] = "nccl_env"
+
+    source: Annotated[str, Key("File that sets it")]
+    variable: Annotated[str, Key("Name of the variable")]
+    value: Annotated[str | None, Column("Value as set")] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Service(Row):
+    """One systemd unit."""
+
+    TABLE: ClassVar[str] = "service"
+
+    name: Annotated[str, Key("Unit name with its suffix")]
+    enabled: Annotated[str | None, Column("Unit file state: enabled, disabled, static, masked …")] = None

@@ -5,6 +5,8 @@ from auditor.model.device import Device, Status, is_host
 from auditor.model.plan import (
     Fabric,
     Fact,
+    Hop,
+    HopCell,
     Link,
     LinkEnd,
     LinkVerdict,
@@ -30,7 +32,7 @@ from auditor.model.platform import (
     Unread,
     Unsupported,
 )
-from auditor.model.raw import Gap, GapReason, RawOutput, digest
+from auditor.model.raw import REDACTED, Gap, GapReason, RawOutput, digest
 from auditor.model.run import Change, Coverage, DeviceJob, DeviceOutcome, RowSet, Run, SetKey
 from auditor.model.state import ABSENT, Absent, Cell, Origin, State
 from auditor.model.verdict import (
@@ -57,6 +59,7 @@ from auditor.model.verdict import (
 
 __all__ = [
     "ABSENT",
+    "REDACTED",
     "Absent",
     "Baseline",
     "Cause",
@@ -79,6 +82,8 @@ __all__ = [
     "Finding",
     "Gap",
     "GapReason",
+    "Hop",
+    "HopCell",
     "Judgement",
     "Link",
     "LinkEnd",

@@ -151,6 +151,40 @@ class Fact:
 
 
 @dataclass(frozen=True, slots=True)
+class HopCell:
+    """One thing a hop must have: `name` (trust, dscp_map, priority_group, headroom, pfc, queue, watchdog, ecn …), what it
+    is and what it should be in words, and the fact behind it. `ok` is None when the fact is unknown (`fact.gap` says why) and
+    True also where nothing is demanded. `shared` names the object (a map, a profile) that several ports take it from."""
+
+    name: str
+    ok: bool | None
+    seen: str
+    wanted: str
+    fact: Fact
+    shared: Address | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """One direction of one planned port for one traffic class of its plane: `send` or `receive` on a host, `ingress` or
+    `egress` on a switch; its cells in the order in which traffic meets them."""
+
+    traffic_class: str
+    direction: str
+    cells: tuple[HopCell, ...] = ()
+
+    @property
+    def broken(self) -> HopCell | None:
+        """The first cell that is known to be wrong."""
+        return next((cell for cell in self.cells if cell.ok is False), None)
+
+    @property
+    def unknown(self) -> HopCell | None:
+        """The first cell that is not known."""
+        return next((cell for cell in self.cells if cell.ok is None), None)
+
+
+@dataclass(frozen=True, slots=True)
 class LinkEnd:
     """One end of a link with the facts its device job emitted. `port` is the planned name, `interface` the device's own.
 
@@ -170,6 +204,7 @@ class LinkEnd:
     stale_of: datetime | None = None
     failed: tuple[str, ...] = ()
     gap: Gap | None = None
+    hops: tuple[Hop, ...] = ()
 
     def fact(self, name: str) -> Fact:
         """The fact `table.column` of this end; a gap when its device job gave none."""

@@ -93,7 +93,7 @@ class Source:
     expression for text or a JSON pointer for JSON, in which `{0}`, `{1}` … are the key parts; in a JSON pointer
     `[name=x]` stands for the list element whose member `name` is x.
     `proven_by`: the capture or vendor document that proves the output. `seconds`: the deadline of the command.
-    `ok_status`: exit statuses that count as an answer.
+    `ok_status`: exit statuses that count as an answer. `sent` False: read from captures, never sent to a device.
     """
 
     key: str
@@ -113,6 +113,7 @@ class Source:
     proven_by: str = ""
     seconds: float = 10.0
     ok_status: tuple[int, ...] = (0,)
+    sent: bool = True
 
     def tables(self) -> frozenset[str]:
         """Names of the tables it fills."""

@@ -27,6 +27,10 @@ class GapReason(StrEnum):
     STALE = "stale"
 
 
+REDACTED = "<redacted>"
+"""What stands in a body where a secret was."""
+
+
 def digest(body: str) -> str:
     """SHA-256 of a text, hexadecimal; how raw outputs and documents are named everywhere."""
     return sha256(body.encode("utf-8", "surrogatepass")).hexdigest()

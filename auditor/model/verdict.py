@@ -72,34 +72,38 @@ class Deviation:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """A rule's word on one object. Device rules name a row or cell address, link rules a link name."""
+    """A rule's word on one object. Device rules name a row or cell address, link rules a link name, fabric rules a Spot."""
 
-    object: Address | str
+    object: Address | Spot | str
     verdict: Verdict
     deviation: Deviation | None = None
     gap: Gap | None = None
 
 
-def passed(object_: Address | str) -> Judgement:
+def passed(object_: Address | Spot | str) -> Judgement:
     """The object is as it should be."""
     return Judgement(object_, Verdict.PASS)
 
 
-def failed(object_: Address | str, deviation: Deviation) -> Judgement:
+def failed(object_: Address | Spot | str, deviation: Deviation) -> Judgement:
     """The object is wrong, and how."""
     return Judgement(object_, Verdict.FAIL, deviation)
 
 
-def unseen(object_: Address | str, gap: Gap) -> Judgement:
+def unseen(object_: Address | Spot | str, gap: Gap) -> Judgement:
     """The object could not be judged, because of this gap."""
     return Judgement(object_, Verdict.NOT_EVALUATED, gap=gap)
 
 
 class RuleKind(StrEnum):
-    """Which values a rule function receives: one State, or one Link."""
+    """Which values a rule function receives: one State, one Link, or (`fabric`) all Links at once.
+
+    A fabric rule yields judgements whose object is a Spot: the row of a device that a person would mend.
+    """
 
     DEVICE = "device"
     LINK = "link"
+    FABRIC = "fabric"
 
 
 @dataclass(frozen=True, slots=True)

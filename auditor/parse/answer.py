@@ -17,7 +17,7 @@ from auditor.address import Layer
 from auditor.canonical import printable
 from auditor.errors import NormaliseError, PlatformError
 from auditor.facts import Row, schema
-from auditor.model import Failure, Fill, Gap, GapReason, Parser, Platform, RawOutput, Source, Unread
+from auditor.model import REDACTED, Failure, Fill, Gap, GapReason, Parser, Platform, RawOutput, Source, Unread
 from auditor.parse.templates import Refused, run, template
 
 MAX_BODY = 64 * 1024 * 1024
@@ -99,6 +99,8 @@ def _refuse(parsed: Parsed, output: RawOutput, source: Source, reason: GapReason
 def _without_pager(body: str, platform: Platform, parsed: Parsed, output: RawOutput, source: Source) -> str:
     """Cut pager prompts out of a text that goes on behind them; at its end they mean that the answer was cut."""
     for pager in platform.pagers:
+        if re.search(pager, body) is None:
+            continue
         if re.search(rf"(?:{pager})[\s\b\x1b\[\]0-9;mK]*\Z", body):
             _mark(parsed, output, source, GapReason.TRUNCATED, "ends at a pager prompt")
         body = re.sub(rf"[\r\b ]*(?:{pager})(?:\r *\r|[\b ]*\b)?", "", body)
@@ -173,8 +175,10 @@ def _json(body: str) -> Any:
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     out = dict(pairs)
     if len(out) != len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
+        names = [name for name, _ in pairs if name != REDACTED]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is None:  # several secrets were keys of one object
+            return out
         raise ValueError(f"key {printable(twice, 60)!r} stands twice in one object")
     return out
 
@@ -218,6 +222,8 @@ def _take(item: Row | tuple[Layer, Row] | Unread, parsed: Parsed, output: RawOut
         parsed.gaps.append(
             Gap(output.device, item.row_type.TABLE, source.key, item.reason, item.detail, layer, item.key, columns)
         )
+        if not item.key and item.column is None:
+            parsed.whole = False
         return
     layer, row = item if isinstance(item, tuple) else (_fill(source, type(item)).layer, item)
     declared = _fill(source, type(row), layer).columns

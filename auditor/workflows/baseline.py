@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from auditor.baseline.library import Library
+from auditor.baseline.lint import lint as lint_baselines
 from auditor.errors import AuditorError, ErrorList, SetupError
 from auditor.model import Fabric, Plan
 from auditor.plan.groups import check_devices
@@ -30,22 +31,13 @@ def listed(folder: str) -> Iterator[tuple[str, str, str, str]]:
 
 
 def lint(folder: str) -> tuple[list[SetupError], int]:
-    """All errors of all documents, and how many documents were read."""
+    """All errors of all documents, and how many baselines, assignments, waivers, plan and fabric documents were read."""
     try:
         project = load_project(folder)
     except SetupError as error:
         return _flat(error), 0
+    words = vocabulary(project.plan, project.fabric)
     errors: list[SetupError] = list(check_devices(project.plan, project.devices))
-    names = project.library.names()
-    for use in names:
-        try:
-            project.library.chain(use)
-        except SetupError as error:
-            errors.extend(_flat(error))
-    for device in project.inventory.devices:
-        try:
-            project.baselines_for(device)
-        except SetupError as error:
-            errors.extend(_flat(error))
-    counted = len(names) + len(project.documents) + bool(project.assignments) + bool(project.waivers)
-    return list({str(error): error for error in errors}.values()), counted
+    errors.extend(lint_baselines(project.settings.baselines, words, project.inventory.devices))
+    counted = len(project.library.names(shipped=False)) + len(project.documents)
+    return errors, counted + bool(project.assignments) + bool(project.waivers)

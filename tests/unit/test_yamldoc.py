@@ -55,7 +55,6 @@ def test_what_is_not_strict_yaml_is_refused_with_file_and_line(text, line, words
     assert words in str(caught.value)
 
 
-@pytest.mark.xfail(strict=True, reason="the reader's error for control characters escapes as it is")
 def test_control_characters_are_refused_with_the_file():
     with pytest.raises(BaselineError, match=r"x\.yaml.*not YAML"):
         parse("a: \x01\n")
