@@ -134,6 +134,7 @@ class LiveCollector:
         finally:
             stop.set()
             while thread.is_alive():
+                dialler.close()
                 try:
                     done.get(timeout=0.1)
                 except queue.Empty:

@@ -8,6 +8,7 @@ import re
 import socket
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -104,6 +105,7 @@ class Dialler:
         self._config = _ssh_config(settings.ssh_config)
         self._gate = Gate(settings.logins_per_second)
         self._jumps: dict[str, _Jump] = {}
+        self._open: weakref.WeakSet[paramiko.Transport] = weakref.WeakSet()
         self._lock = threading.Lock()
 
     def open(self, name: str, route: Route) -> tuple[paramiko.Transport, Deadline]:
@@ -119,13 +121,11 @@ class Dialler:
         return self._dial(name, host, route, options, hop, deadline), deadline
 
     def close(self) -> None:
-        """Close the connections to jump hosts."""
+        """Close every connection that is still open, those to jump hosts too; whoever reads from one sees its end."""
         with self._lock:
-            jumps = list(self._jumps.values())
-            self._jumps.clear()
-        for jump in jumps:
-            if jump.transport is not None:
-                jump.transport.close()
+            transports = list(self._open)
+        for transport in transports:
+            transport.close()
 
     def _options(self, name: str) -> Mapping[str, str]:
         options = {} if self._config is None else dict(self._config.lookup(name))
@@ -179,6 +179,8 @@ class Dialler:
         transport: paramiko.Transport | None = None
         try:
             transport = paramiko.Transport(sock)
+            with self._lock:
+                self._open.add(transport)
             names = [options["hostkeyalias"]] if "hostkeyalias" in options else [lookup_name(host, port), lookup_name(name, port)]
             self._prefer(transport, names)
             step = deadline.left(self._settings.login_timeout)

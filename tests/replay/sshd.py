@@ -61,8 +61,10 @@ class Sshd:
             options.kex = [name for name in options.kex if name.startswith("curve25519")]
             transport.add_server_key(self.key)
             self._transports.append(transport)
+            server = _Server(self)
             with contextlib.suppress(paramiko.SSHException):
-                transport.start_server(event=threading.Event(), server=_Server(self))
+                transport.start_server(event=threading.Event(), server=server)
+            threading.Thread(target=server.forward_all, args=(transport,), daemon=True).start()
 
     def run(self, channel: paramiko.Channel, command: str) -> None:
         environment = {**os.environ, "PATH": f"{self.folder}:{os.environ['PATH']}"}
@@ -91,7 +93,7 @@ class Sshd:
 class _Server(paramiko.ServerInterface):
     def __init__(self, sshd: Sshd) -> None:
         self._sshd = sshd
-        self._targets: dict[int, tuple[str, int]] = {}
+        self._targets: dict[int, socket.socket] = {}
 
     def get_allowed_auths(self, username: str) -> str:
         return "password"
@@ -109,28 +111,29 @@ class _Server(paramiko.ServerInterface):
 
     def check_channel_direct_tcpip_request(self, chanid: int, origin: tuple[str, int], destination: tuple[str, int]) -> int:
         try:
-            sock = socket.create_connection(destination, timeout=5)
+            self._targets[chanid] = socket.create_connection(destination, timeout=5)
         except OSError:
             return paramiko.common.OPEN_FAILED_CONNECT_FAILED
-        threading.Thread(target=self._forward, args=(chanid, sock), daemon=True).start()
         return OPEN_SUCCEEDED
 
-    def _forward(self, chanid: int, sock: socket.socket) -> None:
-        transport = next(t for t in reversed(self._sshd._transports) if t.server_object is self)
-        channel = None
-        while channel is None or channel.get_id() != chanid:
-            channel = transport.accept(5)
-            if channel is None:
-                return
-        sock.settimeout(None)
-        with contextlib.suppress(OSError, EOFError), selectors.DefaultSelector() as ready, sock:
-            ready.register(sock, selectors.EVENT_READ, (sock, channel))
-            ready.register(channel, selectors.EVENT_READ, (channel, sock))
-            while True:
-                for key, _ in ready.select(1):
-                    source, target = key.data
-                    data = source.recv(32768)
-                    if not data:
-                        channel.close()
-                        return
-                    target.sendall(data)
+    def forward_all(self, transport: paramiko.Transport) -> None:
+        while transport.is_active():
+            channel = transport.accept(1)
+            if channel is not None and channel.get_id() in self._targets:
+                sock = self._targets.pop(channel.get_id())
+                threading.Thread(target=_forward, args=(channel, sock), daemon=True).start()
+
+
+def _forward(channel: paramiko.Channel, sock: socket.socket) -> None:
+    sock.settimeout(None)
+    with contextlib.suppress(OSError, EOFError), selectors.DefaultSelector() as ready, sock:
+        ready.register(sock, selectors.EVENT_READ, (sock, channel))
+        ready.register(channel, selectors.EVENT_READ, (channel, sock))
+        while True:
+            for key, _ in ready.select(1):
+                source, target = key.data
+                data = source.recv(32768)
+                if not data:
+                    channel.close()
+                    return
+                target.sendall(data)

@@ -271,6 +271,16 @@ def test_a_reader_that_leaves_early_ends_the_run(tmp_path: Path) -> None:
         assert not [thread for thread in threading.enumerate() if thread.name == "collect"]
 
 
+def test_a_reader_that_leaves_waits_for_no_silent_device(tmp_path: Path) -> None:
+    with Lab(capture(tmp_path, "swi-a1", "swi-b1"), {"swi-a1": "silent"}) as lab:
+        live, devices = collector(lab, device_deadline=60, login_timeout=60)
+        iterator = live.collect(devices, None)
+        assert next(iterator).device.name == "swi-b1"
+        begin = time.monotonic()
+        iterator.close()  # type: ignore[attr-defined]
+        assert time.monotonic() - begin < 10
+
+
 def test_the_login_test_tells_login_privilege_and_likely_platform(tmp_path: Path) -> None:
     with Lab(capture(tmp_path, "swi-a1", "swi-b1", "swi-c1"), {"swi-b1": "refused_sudo", "swi-c1": "wrong_password"}) as lab:
         live, devices = collector(lab)
