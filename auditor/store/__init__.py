@@ -110,6 +110,9 @@ class Store(Protocol):
     def last_states(self, devices: Iterable[str] | None = None) -> Iterator[tuple[str, datetime, tuple[RowSet, ...]]]:
         """(device, collected_at, newest row sets) of these devices, or of all, by name."""
 
+    def results_at(self, scope: str, at: datetime) -> list[Result]:
+        """What rules said of a device or link at a time, by rule."""
+
     def finish_run(
         self,
         run_id: str,

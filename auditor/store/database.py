@@ -17,7 +17,7 @@ from auditor.model import Change, DeviceOutcome, Document, Finding, LinkEnd, Res
 from auditor.store import FindingEvent, FinishReport, ListedChange, RunRecord, StoreInfo, schema, states, verdicts
 from auditor.store.engine import connect, read_url, reading, revision, writing
 from auditor.store.intervals import chunks
-from auditor.store.lifecycle import Examination
+from auditor.store.lifecycle import Examination, Record
 from auditor.store.raw import RawStore, unpack
 from auditor.store.schema import table_of, utc
 
@@ -73,11 +73,14 @@ class Database:
             verdicts.keep_documents(connection, run_id, documents)
             times = verdicts.RunTimes(connection, run_id, finished_at)
             verdicts.keep_results(connection, results, times)
-            examination = Examination(
-                results, rules=rules, scope=scope_devices, only=only, reached=times.reached, stale=times.stale,
-                inventory=inventory, links=links,
-            )  # fmt: skip
-            return verdicts.keep_findings(connection, run_id, findings, examination, times)
+
+            def examine(records: Iterable[Record]) -> Examination:
+                return Examination(
+                    results, records, rules=rules, scope=scope_devices, only=only, reached=times.reached, stale=times.stale,
+                    inventory=inventory, links=links,
+                )  # fmt: skip
+
+            return verdicts.keep_findings(connection, run_id, findings, examine, times)
 
     def runs(self) -> list[RunRecord]:
         """All runs, newest first."""
@@ -159,6 +162,11 @@ class Database:
             for device in some:
                 found = (contents.get(key, digest) for key, digest in sorted(digests.get(device, {}).items()))
                 yield device, times[device], tuple(filter(None, found))
+
+    def results_at(self, scope: str, at: datetime) -> list[Result]:
+        """What rules said in a scope at a time."""
+        with reading(self.engine) as connection:
+            return verdicts.read_results(connection, scope, at)
 
     # Drift
 

@@ -90,7 +90,7 @@ def part(known: Record, fate: Life, at: datetime) -> Record:
 
 
 class Examination:
-    """What one run looked at, indexed so that each known finding's fate is a few look-ups.
+    """What one run looked at, indexed for the records whose fate is asked for, so that each is a few look-ups.
 
     `scope`: the devices judged, None for all. `rules`: ids of every rule and expectation in force for these devices;
     `only`: the patterns the user narrowed them by. `reached`: devices that answered; `stale`: devices of which the store
@@ -100,6 +100,7 @@ class Examination:
     def __init__(
         self,
         results: Iterable[Result],
+        records: Iterable[Record],
         *,
         rules: frozenset[str],
         scope: frozenset[str] | None,
@@ -116,9 +117,12 @@ class Examination:
         self.failed: set[tuple[str, str]] = set()
         self.unseen: set[tuple[str, str]] = set()
         self.judged: set[str] = set()
+        asked = {record.rule for record in records}
         for result in results:
-            self.results[result.rule, result.scope].append(result)
             self.judged.add(result.scope)
+            if result.rule not in asked:
+                continue
+            self.results[result.rule, result.scope].append(result)
             if result.verdict is not Verdict.ERROR:  # a rule that crashed half-way has proven nothing
                 self.passed.update((result.rule, name) for name in result.passed)
             self.failed.update((result.rule, name) for name in result.failed)

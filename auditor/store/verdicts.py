@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -12,12 +12,12 @@ from typing import Any
 
 from sqlalchemy import Connection, bindparam, delete, insert, or_, select, update
 
-from auditor.model import Document, Finding, Result
+from auditor.model import Document, Finding, Result, Verdict
 from auditor.store import FinishReport, schema
 from auditor.store.codec import Codec
 from auditor.store.intervals import Look, Timeline, chunks, missing
 from auditor.store.lifecycle import UNRESOLVED, Examination, Life, Record, meet, part
-from auditor.store.raw import pack
+from auditor.store.raw import pack, unpack
 from auditor.store.schema import table_of, utc
 from auditor.store.states import RUN_DEVICES
 
@@ -62,35 +62,70 @@ def keep_documents(connection: Connection, run_id: str, documents: Iterable[Docu
 
 def keep_results(connection: Connection, results: Iterable[Result], times: RunTimes) -> None:
     """Note what rules said, where it differs from what they said before."""
-    said: dict[tuple[str, ...], list[Result]] = defaultdict(list)
+    said: dict[tuple[str, ...], Look] = {}
+    contents: dict[str, Said] = {}
     for result in results:
-        said[result.scope, result.rule].append(result)
-    contents: dict[str, str] = {}
-    looks = []
-    for key, group in said.items():
-        text = json.dumps([_plain(result) for result in group], separators=(",", ":"))
-        digest = sha256(text.encode()).hexdigest()
-        contents[digest] = text
-        devices = {device for result in group for device in result.devices} or {key[0]}
-        looks.append(Look(key, digest, times.of(devices), times.stale.isdisjoint(devices)))
-    new = [{"digest": digest, "body": pack(contents[digest])} for digest in missing(connection, RESULT_CONTENTS, contents)]
+        content = _content(result)
+        digest = sha256(repr(content).encode("utf-8", "backslashreplace")).hexdigest()
+        contents[digest] = content
+        devices = result.devices or (result.scope,)
+        said[result.scope, result.rule] = Look(
+            (result.scope, result.rule), digest, times.of(devices), times.stale.isdisjoint(devices)
+        )
+    new = [
+        {"digest": digest, "body": pack(json.dumps(contents[digest]))}
+        for digest in missing(connection, RESULT_CONTENTS, contents)
+    ]
     if new:
         connection.execute(insert(RESULT_CONTENTS), new)
-    RESULTS.advance(connection, looks, RESULTS.heads(connection, "scope", (key[0] for key in said)))
+    RESULTS.advance(connection, said.values(), RESULTS.heads(connection, "scope", (scope for scope, _ in said)))
 
 
-def _plain(result: Result) -> dict[str, Any]:
-    """A result without what its interval says already, and without what is empty."""
-    names = ("verdict", "passed", "failed", "unseen", "unsupported", "whole", "reason", "devices")
-    return {name: value for name in names if (value := getattr(result, name))}
+Said = tuple[str, tuple[str, ...], tuple[str, ...], tuple[str, ...], int, tuple[str, ...], str, tuple[str, ...]]
+_SCOPE = "~"
+"""Stands for the scope at the start of a name, so that what a rule says of a thousand devices alike is one content."""
+
+
+def _content(result: Result) -> Said:
+    scope, length = result.scope, len(result.scope)
+
+    def short(names: tuple[str, ...]) -> tuple[str, ...]:
+        return names and tuple([_SCOPE + name[length:] if name.startswith(scope) else name for name in names])
+
+    return (
+        str(result.verdict), short(result.passed), short(result.failed), short(result.unseen), result.unsupported,
+        result.whole, result.reason, short(result.devices),
+    )  # fmt: skip
+
+
+def read_results(connection: Connection, scope: str, at: datetime) -> list[Result]:
+    """What rules said in a scope at a time, by rule."""
+    digests = RESULTS.at(connection, "scope", scope, utc(at))
+    out = []
+    for (_, rule), digest in sorted(digests.items()):
+        body = connection.scalar(select(RESULT_CONTENTS.c.body).where(RESULT_CONTENTS.c.digest == digest))
+        verdict, passed, failed, unseen, unsupported, whole, reason, devices = json.loads(unpack(body or b""))
+        passed, failed, unseen, devices = (_long(scope, names) for names in (passed, failed, unseen, devices))
+        out.append(Result(rule, scope, Verdict(verdict), passed, failed, unseen, unsupported, tuple(whole), reason, devices))
+    return out
+
+
+def _long(scope: str, names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(scope + name[len(_SCOPE) :] if name.startswith(_SCOPE) else name for name in names)
 
 
 def keep_findings(
-    connection: Connection, run_id: str, findings: Iterable[Finding], examination: Examination, times: RunTimes
+    connection: Connection,
+    run_id: str,
+    findings: Iterable[Finding],
+    examine: Callable[[Iterable[Record]], Examination],
+    times: RunTimes,
 ) -> FinishReport:
-    """Bring all findings up to date with a run."""
+    """Bring all findings up to date with a run. `examine` indexes what the run said that matters to some records."""
     found = {finding.fingerprint: finding for finding in findings}
     known, payloads = _load(connection, found)
+    missed = [record for record in known.values() if record.fingerprint not in found and record.state in UNRESOLVED]
+    examination = examine(missed)
     new: list[dict[str, Any]] = []
     changed: list[dict[str, Any]] = []
     events: list[dict[str, Any]] = []
@@ -115,8 +150,8 @@ def keep_findings(
         (new if before is None else changed).append(_row(after, run_id, shown))
         cited[fingerprint] = {evidence.digest for evidence in finding.evidence if evidence.digest}
         note(before, after, at)
-    for fingerprint, before in known.items():
-        fate = None if fingerprint in found or before.state not in UNRESOLVED else examination.fate(before)
+    for before in missed:
+        fingerprint, fate = before.fingerprint, examination.fate(before)
         if fate is None:
             continue
         at = times.finished_at if fate is Life.UNVERIFIED else times.of(before.devices)

@@ -229,6 +229,23 @@ def test_results_are_written_when_they_change_and_only_then(store: Store) -> Non
     assert intervals() == 3
 
 
+def test_results_of_a_scope_come_back_as_of_any_time(store: Store) -> None:
+    said = (result(failed=(E0, E4), whole=("interface",), unseen=("leaf-01:queue",), reason="\udcff"), result(passed=(E0,)))
+    link = Result("mtu.link_ends_differ", "link[a:1|b:1]", Verdict.PASS, ("link[a:1|b:1]",), devices=("a", "b"))
+    for day, one in enumerate(said):
+        night(store, day, one, link)
+    assert [store.results_at("leaf-01", START + day * DAY) for day in (-1, 0, 0.5, 1)] == [[], [said[0]], [said[0]], [said[1]]]
+    assert store.results_at("link[a:1|b:1]", START + 5 * DAY) == [link]
+
+
+def test_devices_of_which_rules_say_the_same_share_one_content(store: Store) -> None:
+    store.begin_run("one", START, "all", "0.1", "live")
+    said = [result(passed=(f"leaf-{at}:interface[Ethernet0].mtu",), device=f"leaf-{at}") for at in range(5)]
+    store.finish_run("one", START, said, (), None, RULES, only=())
+    rows = store.info().rows
+    assert (rows["result_intervals"], rows["result_contents"]) == (5, 1)
+
+
 def test_every_time_is_utc_whatever_the_zone_it_came_in(store: Store) -> None:
     from zoneinfo import ZoneInfo
 

@@ -35,7 +35,8 @@ def examination(*results: Result, **more: object) -> Examination:
         "scope": None,
         "reached": frozenset({"leaf-01", "gpu-01"}),
     }
-    return Examination(results, **values | more)  # type: ignore[arg-type]
+    asked = [record(rule=rule) for rule in ("mtu.compute", "mtu.link_ends_differ", "lossless.watchdog_missing")]
+    return Examination(results, asked, **values | more)  # type: ignore[arg-type]
 
 
 def test_the_same_rule_that_found_the_same_object_right_resolves_it() -> None:
