@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,19 @@ def test_import_contracts_hold():
     tool = Path(sys.executable).with_name("lint-imports")
     done = subprocess.run([tool, "--no-cache"], cwd=ROOT, capture_output=True, text=True, env={**os.environ, "NO_COLOR": "1"})
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_architecture_page_shows_the_layers_that_hold():
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]["contracts"]
+    layers = next(contract["layers"] for contract in contracts if contract["type"] == "layers")
+    assert "\n".join(layers) in (ROOT / "docs" / "architecture.md").read_text("utf-8")
+
+
+def test_the_architecture_page_names_every_module_and_package():
+    page = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    there = {path.name for path in (ROOT / "auditor").iterdir() if not path.name.startswith("_")}
+    missing = {item for item in there if not re.search(rf"(?m)^  {re.escape(item)}/? ", page)}
+    assert not missing
 
 
 @pytest.mark.parametrize("path", MODULES, ids=name)
