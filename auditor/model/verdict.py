@@ -156,11 +156,15 @@ def check(
     optional: tuple[str, ...] = (),
     needs_params: bool = False,
     params_type: Any = None,
+    family: str = "",
 ) -> Callable[[Callable[..., Iterable[Judgement]]], Rule]:
-    """Make a rule of a function. Its id is `<module>.<function>`; its docstring is what `explain` and the docs print."""
+    """Make a rule of a function. Its id is `<module>.<function>`; its docstring is what `explain` and the docs print.
+
+    `family` stands for the module in the id where a family is a package of several modules.
+    """
 
     def declare(function: Callable[..., Iterable[Judgement]]) -> Rule:
-        name = f"{function.__module__.rpartition('.')[2]}.{function.__name__}"
+        name = f"{family or function.__module__.rpartition('.')[2]}.{function.__name__}"
         doc = inspect.cleandoc(function.__doc__ or "")
         return Rule(name, kind, reads, severity, function, doc, remedy, optional, needs_params, params_type)
 
