@@ -186,7 +186,10 @@ def _record(
 
 def _whole(state: State, table: str) -> bool:
     """Whether all rows of a table were seen: some answer lists every key, and nothing hides a row."""
-    if any(not gap.key and gap.reason is not GapReason.UNSUPPORTED and gap.covers(table, None, (), None) for gap in state.gaps):
+    if any(
+        not (gap.key and gap.columns) and gap.table in ("*", table) and gap.reason is not GapReason.UNSUPPORTED
+        for gap in state.gaps
+    ):
         return False
     return any(
         origin.whole

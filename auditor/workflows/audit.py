@@ -248,7 +248,7 @@ def _finish(
     outcomes = [gathered.outcomes[name] for name in sorted(gathered.outcomes)]
     results = [result for outcome in outcomes for result in outcome.results] + judged_links.results
     found = [finding for outcome in outcomes for finding in outcome.findings] + judged_links.findings
-    found = findings.waive(found, project.waivers, started.date())
+    found, _ = causes.gather(findings.waive(found, project.waivers, started.date()))
     gaps = dict.fromkeys(gap for outcome in outcomes for gap in outcome.gaps)
     gaps.update(dict.fromkeys(judged_links.gaps))
     resolved: tuple[Finding, ...] = ()
