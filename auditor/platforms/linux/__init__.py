@@ -9,6 +9,11 @@ Traps of the field:
 - RDMA names are neither contiguous nor in the order of the slots (ionic_0, 2, 3, 4, 5, 7 … is healthy); a port may have no
   network device; `rxe` and `siw` are software on any network card and no adapter.
 - A port that is down keeps printing a width, a speed and an active MTU. They are placeholders.
+- Commands beside those of the kernel and of the links: `cat /etc/nccl.conf`, `ls -l /sys/class/infiniband`,
+  `cat /sys/class/infiniband/{rdma}/tc/1/traffic_class`, `ethtool -a {netdev}`, `grep -r . /sys/class/net/{netdev}/ecn`,
+  `sudo mlxconfig -d {pci} -e q` (else `mstconfig`), `systemctl list-unit-files --type=service --full --no-legend --no-pager`.
+  Read from captures only: `nccl_env` and `nccl_env NAME` (the environment file of a job), `rdma_traffic_class`,
+  `cma_roce_tos -d {rdma}`.
 - Reading the default ToS of RDMA-CM (`cma_roce_tos`) mounts configfs and makes a directory in it: not read-only, so it is
   not sent.
 """
