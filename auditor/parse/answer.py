@@ -22,6 +22,8 @@ from auditor.parse.templates import Refused, run, template
 
 MAX_BODY = 64 * 1024 * 1024
 """Characters of one answer that are read; a longer one is cut. The largest real answer seen, a full CONFIG_DB, is 2 MB."""
+MAX_ROWS = 1_000_000
+"""Rows of one answer. The largest real one, a CONFIG_DB of 512 ports, gives some 20,000."""
 TIME_LIMIT = 20.0
 """Seconds for one answer. A 128-port table takes 0.05 s."""
 
@@ -55,7 +57,9 @@ def parse_output(output: RawOutput, source: Source, platform: Platform, parsers:
         _refuse_failures(body, output, source, platform)
         with _time_limit(TIME_LIMIT):
             data = _read(body, source, platform, parsed, output, parsers)
-            for item in source.normalise(data, output.parameters):
+            for number, item in enumerate(source.normalise(data, output.parameters)):
+                if number >= MAX_ROWS:
+                    raise Refused(GapReason.UNPARSED, f"gives more than {MAX_ROWS} rows")
                 _take(item, parsed, output, source)
         for table in output.excerpt:
             for fill in source.fills:
@@ -201,7 +205,7 @@ def _time_limit(seconds: float) -> Iterator[None]:
         raise TimeoutError
 
     before: Callable[[int, FrameType | None], Any] | int | None = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    signal.setitimer(signal.ITIMER_REAL, seconds, 0.5)  # again, should the first exception have been swallowed on its way
     try:
         yield
     finally:

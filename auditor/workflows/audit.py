@@ -280,7 +280,7 @@ def _finish(
         results=tuple(results),
         findings=tuple(sorted(found, key=lambda item: (item.severity.rank, item.rule, item.object))),
         causes=tuple(grouped),
-        gaps=tuple(gap for gap in gaps if not findings.gap_waived(gap, project.waivers, started.date())),
+        gaps=tuple(gaps),
         changes=tuple(gathered.changes),
         resolved=resolved,
         unverified=unverified,
@@ -329,4 +329,6 @@ def exit_code(run: Run, fail_on: int, *, strict: bool = False) -> int:
     if any(not cause.waived and cause.severity.rank <= fail_on for cause in run.causes):
         return 1
     crashed = any(result.verdict is Verdict.ERROR for result in run.results)
-    return 3 if crashed or any(findings.counts_as_incomplete(gap, strict=strict) for gap in run.gaps) else 0
+    today = run.started_at.date()
+    open_gaps = [gap for gap in run.gaps if not findings.gap_waived(gap, run.waivers, today)]
+    return 3 if crashed or any(findings.counts_as_incomplete(gap, strict=strict) for gap in open_gaps) else 0
