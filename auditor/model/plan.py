@@ -154,7 +154,8 @@ class Fact:
 class HopCell:
     """One thing a hop must have: `name` (trust, dscp_map, priority_group, headroom, pfc, queue, watchdog, ecn …), what it
     is and what it should be in words, and the fact behind it. `ok` is None when the fact is unknown (`fact.gap` says why) and
-    True also where nothing is demanded. `shared` names the object (a map, a profile) that several ports take it from."""
+    True also where nothing is demanded. `shared` names the object (a map, a profile) that several ports take it from. `read`
+    says which layer was read, and why no better one: `applied`, `configured; applied unsupported`."""
 
     name: str
     ok: bool | None
@@ -162,6 +163,7 @@ class HopCell:
     wanted: str
     fact: Fact
     shared: Address | None = None
+    read: str = ""
 
 
 @dataclass(frozen=True, slots=True)
