@@ -23,7 +23,7 @@ from auditor.address import Layer
 from auditor.dialects import lldpctl
 from auditor.facts import Firmware, Interface, Neighbour, QosPort, Queue, System
 from auditor.model import Fill, Normalised, Parser, Platform, Privilege, Source, Transport
-from auditor.platforms.sonic import tables
+from auditor.platforms.sonic import appl_db, tables
 from auditor.platforms.sonic.cells import Cells
 from auditor.platforms.sonic.database import RUNNING, SAVED
 from auditor.platforms.sonic.limits import FAILURES, SECRETS, UNSUPPORTED
@@ -60,6 +60,8 @@ PLATFORM = Platform(
     sources=(
         RUNNING,
         SAVED,
+        appl_db.PORTS,
+        appl_db.BUFFERS,
         Source(
             key="interfaces_status",
             command="show interfaces status",

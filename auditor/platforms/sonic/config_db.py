@@ -11,10 +11,11 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from auditor import canonical
-from auditor.facts import Buffer, ClassMap, DscpMap, Interface, QosPort, Queue, Row, System
+from auditor.facts import Buffer, BufferPool, ClassMap, DscpMap, Interface, PriorityGroup, QosPort, Queue, Row, System
 from auditor.model import Normalised
 from auditor.platforms.sonic.cells import Cells, is_on, is_up, not_given, whole_number
 
@@ -23,7 +24,9 @@ KNOWN: Mapping[str, tuple[type[Row], ...]] = {
     "PORTCHANNEL_MEMBER": (Interface,), "CABLE_LENGTH": (Interface,), "PORT_QOS_MAP": (QosPort, Queue), "QUEUE": (Queue,),
     "DSCP_TO_TC_MAP": (DscpMap,), "TC_TO_QUEUE_MAP": (ClassMap,), "TC_TO_PRIORITY_GROUP_MAP": (ClassMap,),
     "MAP_PFC_PRIORITY_TO_QUEUE": (ClassMap, Queue), "SCHEDULER": (Queue,), "PFC_WD": (Queue,), "VERSIONS": (Queue,),
-    "BUFFER_POOL": (Buffer,), "BUFFER_PROFILE": (Buffer,), "DEFAULT_LOSSLESS_BUFFER_PARAMETER": (Buffer,),
+    "WRED_PROFILE": (Queue,), "BUFFER_QUEUE": (Queue,), "BUFFER_PG": (PriorityGroup,),
+    "BUFFER_POOL": (Buffer, BufferPool), "BUFFER_PROFILE": (Buffer, PriorityGroup),
+    "DEFAULT_LOSSLESS_BUFFER_PARAMETER": (Buffer, BufferPool),
 }  # fmt: skip
 """The tables that are read, with the facts that come from each."""
 _NAMESPACE = re.compile(r"asic\d+")
@@ -99,6 +102,18 @@ def reference(raw: str) -> str:
 def port_keys(key: str) -> list[str]:
     """Port names from the first part of a key: `Ethernet0,Ethernet4|3-4`."""
     return [name.strip() for name in key.split("|", 1)[0].split(",") if name.strip()]
+
+
+@lru_cache(maxsize=1024)
+def numbers_of(raw: str) -> tuple[int, ...]:
+    """Queue or priority group numbers from the last part of a key: `3`, `3-4`, `0-2,7`; raises ValueError for none.
+
+    Remembered, because the same few ranges stand on every port.
+    """
+    found = canonical.number_list(raw)
+    if not found:
+        raise ValueError("no number after the port")
+    return found
 
 
 def system(found: list[Database]) -> Iterator[Normalised]:

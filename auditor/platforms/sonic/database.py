@@ -9,9 +9,9 @@ from hashlib import sha256
 from typing import Any
 
 from auditor.address import Layer
-from auditor.facts import Buffer, ClassMap, ConfigFile, DscpMap, Interface, QosPort, Queue, System
+from auditor.facts import Buffer, BufferPool, ClassMap, ConfigFile, DscpMap, Interface, PriorityGroup, QosPort, Queue, System
 from auditor.model import Fill, GapReason, Normalised, Parser, Source, Unread
-from auditor.platforms.sonic import qos
+from auditor.platforms.sonic import buffers, qos
 from auditor.platforms.sonic.config_db import KNOWN, databases, interfaces, system
 
 FILE = "/etc/sonic/config_db.json"
@@ -30,8 +30,11 @@ def _fills(layer: Layer) -> tuple[Fill, ...]:
         Fill(ClassMap, layer, ("kind", "to")),
         Fill(
             Queue, layer,
-            ("scheduler", "weight", "watchdog_enabled", "watchdog_detection_s", "watchdog_restoration_s", "watchdog_action"),
+            ("scheduler", "weight", "buffer_profile", "ecn_enabled", "ecn_min_bytes", "ecn_max_bytes", "ecn_probability",
+             "ecn_profile", "watchdog_enabled", "watchdog_detection_s", "watchdog_restoration_s", "watchdog_action"),
         ),
+        Fill(PriorityGroup, layer, buffers.GROUP_COLUMNS),
+        Fill(BufferPool, layer, buffers.POOL_COLUMNS),
         Fill(Buffer, layer, ("model", "vendor_word", "mode", "ingress_pools")),
     )  # fmt: skip
 
@@ -40,7 +43,7 @@ def config(document: Any, _parameters: Mapping[str, str]) -> Iterator[Normalised
     """Every fact of a decoded CONFIG_DB. Raises ValueError when it is none."""
     found = databases(document)
     yield from system(found)
-    yield from qos.buffer(found)
+    yield from buffers.buffer(found)
     for database in found:
         for table in database.damaged:
             for row_type in KNOWN.get(table, ()):
@@ -50,6 +53,9 @@ def config(document: Any, _parameters: Mapping[str, str]) -> Iterator[Normalised
         yield from qos.dscp_maps(database)
         yield from qos.class_maps(database)
         yield from qos.queues(database)
+        if database.prefix or len(found) == 1:
+            yield from buffers.priority_groups(database)
+            yield from buffers.buffer_pools(database)
 
 
 def saved(body: str, parameters: Mapping[str, str]) -> Iterator[Normalised]:

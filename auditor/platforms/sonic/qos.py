@@ -1,4 +1,4 @@
-"""What CONFIG_DB says about lossless Ethernet: maps and their ports, queues with the PFC watchdog, the buffer.
+"""What CONFIG_DB says about lossless Ethernet: maps and their ports, queues with ECN and the PFC watchdog.
 
 Facts about SONiC that the code below relies on, with where they were read:
 
@@ -11,6 +11,8 @@ Facts about SONiC that the code below relies on, with where they were read:
 - The watchdog watches queue n for each n in `pfcwd_sw_enable` of a port with a PFC_WD row; the PFC-priority-to-queue map plays
   no part (pfcwdorch: `port.m_queue_ids[i]` for bit i). The field came with database version 3_0_5, whose migration copies
   `pfc_enable`; before it the watchdog took `pfc_enable`, since then an absent field means no queue (qosorch).
+- A queue marks with ECN when its WRED profile does so for green, the colour of all traffic that no policer has coloured; without
+  `ecn` it never does. A profile without `green_drop_probability` marks with 100 % (qosorch, WredMapHandler::addQosItem).
 - PFC_WD times are milliseconds, the action is `drop` unless given, and a row without detection time is refused (pfcwdorch).
 """
 
@@ -18,15 +20,16 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
-from functools import lru_cache
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import lru_cache, partial
 from typing import Any
 
 from auditor import canonical
-from auditor.facts import Buffer, ClassMap, DscpMap, QosPort, Queue
-from auditor.model import GapReason, Normalised, Unread
+from auditor.facts import ClassMap, DscpMap, QosPort, Queue
+from auditor.model import Normalised, Unread
 from auditor.platforms.sonic.cells import Cells, never, text, whole_number
-from auditor.platforms.sonic.config_db import Database, port_keys, reference
+from auditor.platforms.sonic.config_db import Database, numbers_of, port_keys, reference
 
 _CLASS_MAPS = {
     "TC_TO_QUEUE_MAP": "tc_to_queue", "TC_TO_PRIORITY_GROUP_MAP": "tc_to_pg", "MAP_PFC_PRIORITY_TO_QUEUE": "pfc_to_queue",
@@ -34,15 +37,18 @@ _CLASS_MAPS = {
 _BINDINGS = {"tc_to_queue_map": "tc_to_queue", "tc_to_pg_map": "tc_to_pg", "pfc_to_queue_map": "pfc_to_queue"}
 _SCHEDULERS = {"STRICT": "strict", "DWRR": "dwrr", "WRR": "wrr"}
 _ACTIONS = ("drop", "forward", "alert")
-
-
-_numbers = lru_cache(maxsize=1024)(canonical.number_list)  # the same few ranges stand on every port
+_ECN = {
+    "ecn_none": False, "ecn_green": True, "ecn_yellow": False, "ecn_red": False, "ecn_green_yellow": True, "ecn_green_red": True,
+    "ecn_yellow_red": False, "ecn_all": True,
+}  # fmt: skip
+"""Whether green packets are marked, by what `ecn` of a WRED profile can be (qosorch, ecn_map)."""
+_ECN_COLUMNS = ("ecn_enabled", "ecn_min_bytes", "ecn_max_bytes", "ecn_probability")
 
 
 @lru_cache(maxsize=1024)
 def priorities(raw: str) -> tuple[int, ...]:
     """Sorted priorities from `3,4` or an empty text; raises ValueError for a list that breaks off (`3,`) or goes beyond 7."""
-    found = _numbers(raw)
+    found = canonical.number_list(raw)
     if raw.strip().endswith(",") or any(priority > 7 for priority in found):
         raise ValueError(f"no list of priorities: {raw[:60]!r}")
     return found
@@ -107,26 +113,30 @@ def class_maps(database: Database) -> Iterator[Normalised]:
 
 
 def queues(database: Database) -> Iterator[Normalised]:
-    """Scheduler and PFC watchdog of every queue that has a row, has PFC, or is watched.
+    """Scheduler, ECN, buffer profile and PFC watchdog of every queue that has a row, has PFC, or is watched.
 
     Virtual output queues of a chassis (`Linecard1|Asic0|Ethernet0|3`) belong to ports of other cards and are left out.
     """
-    schedulers = dict(database.rows("SCHEDULER"))
     found: defaultdict[str, dict[int, Cells]] = defaultdict(dict)
 
     def cells_of(port: str, queue: int) -> Cells:
         return found[port].setdefault(queue, Cells(Queue, database.name(port), str(queue)))
 
-    for key, fields in database.rows("QUEUE"):
-        ports, _, numbers = key.partition("|")
-        if "|" in numbers:
-            continue
-        for port in port_keys(ports):
-            try:
-                for queue in _numbers(numbers):
-                    _schedule(cells_of(port, queue), fields.get("scheduler"), schedulers)
-            except ValueError as error:
-                yield Unread(Queue, (database.name(port),), detail=str(error))
+    fills: tuple[tuple[str, Callable[[Cells, Mapping[str, Any]], None]], ...] = (
+        ("QUEUE", partial(_settle, dict(database.rows("SCHEDULER")), _wred_profiles(database))),
+        ("BUFFER_QUEUE", lambda cells, fields: cells.read("buffer_profile", fields.get("profile"), database.name)),
+    )
+    for table, fill in fills:
+        for key, fields in database.rows(table):
+            ports, _, numbers = key.partition("|")
+            if "|" in numbers:
+                continue
+            for port in port_keys(ports):
+                try:
+                    for queue in numbers_of(numbers):
+                        fill(cells_of(port, queue), fields)
+                except ValueError as error:
+                    yield Unread(Queue, (database.name(port),), detail=f"{table} {key[:60]!r}: {error}")
     if database.holds("PFC_WD"):
         rows = {port: fields for key, fields in database.rows("PFC_WD") for port in port_keys(key) if port != "GLOBAL"}
         field = _watchdog_field(database)
@@ -145,7 +155,52 @@ def queues(database: Database) -> Iterator[Normalised]:
                 _watch(cells, rows[port] if queue in watched else None)
     for by_queue in found.values():
         for cells in by_queue.values():
+            if database.holds("QUEUE") and all(item.column != "ecn_enabled" for item in cells.unread):
+                cells.values.setdefault("ecn_enabled", False)
             yield from cells.rows()
+
+
+def _settle(
+    schedulers: Mapping[str, Mapping[str, Any]], profiles: Mapping[str, Cells], cells: Cells, fields: Mapping[str, Any]
+) -> None:
+    """What a row of QUEUE refers to: its scheduler and its WRED profile."""
+    _schedule(cells, fields.get("scheduler"), schedulers)
+    bound = fields.get("wred_profile")
+    if bound is None:
+        return
+    name = reference(text(bound))
+    if name not in profiles:
+        detail = f"WRED profile {name[:60]!r} is not in the database"
+        cells.values["ecn_profile"] = name
+        cells.unread += [Unread(Queue, cells.key, column, detail=detail) for column in _ECN_COLUMNS]
+        return
+    cells.values |= profiles[name].values
+    cells.unread += [replace(item, key=cells.key) for item in profiles[name].unread]
+
+
+def _wred_profiles(database: Database) -> dict[str, Cells]:
+    """The ECN cells of a queue by the name of its WRED profile."""
+    out = {}
+    for name, fields in database.rows("WRED_PROFILE"):
+        cells = out[name] = Cells(Queue, "", "")
+        cells.values["ecn_profile"] = database.name(name)
+        cells.read("ecn_enabled", fields.get("ecn", "ecn_none"), _marks_green)
+        cells.read("ecn_min_bytes", fields.get("green_min_threshold"), whole_number)
+        cells.read("ecn_max_bytes", fields.get("green_max_threshold"), whole_number)
+        cells.read("ecn_probability", fields.get("green_drop_probability", "100"), _share)
+    return out
+
+
+def _marks_green(raw: str) -> bool:
+    try:
+        return _ECN[raw]
+    except KeyError:
+        raise ValueError(f"no ECN mode: {raw[:60]!r}") from None
+
+
+def _share(percent: str) -> float:
+    number: int = _within(100)(percent)
+    return number / 100
 
 
 def _schedule(cells: Cells, bound: Any, schedulers: Mapping[str, Mapping[str, Any]]) -> None:
@@ -207,44 +262,3 @@ def _action(raw: str) -> str:
     if raw.lower() not in _ACTIONS:
         raise ValueError(f"no watchdog action: {raw[:60]!r}")
     return raw.lower()
-
-
-def buffer(found: list[Database]) -> Iterator[Normalised]:
-    """The buffer: model, mode, ingress pools. Of several ASICs only what they agree on.
-
-    `model`: dynamic when `buffer_model` says so, static (SONiC: traditional) otherwise, also when it is absent. `mode`: lossless
-    when an ingress profile reserves headroom (`xoff`; only ingress profiles have one), or when the dynamic model computes
-    such profiles (DEFAULT_LOSSLESS_BUFFER_PARAMETER). `ingress_pools` leaves out the zero pools of unused ports.
-    """
-    cells = Cells(Buffer)
-    try:
-        rows = [_buffer(database) for database in found if len(found) == 1 or database.prefix]
-    except ValueError as error:
-        yield Unread(Buffer, detail=str(error))
-        return
-    if not any(rows):
-        return
-    for column in ("model", "vendor_word", "mode", "ingress_pools"):
-        values = {row.get(column) for row in rows}
-        if len(values) > 1:
-            cells.unread.append(Unread(Buffer, (), column, GapReason.CONFLICT, "the ASICs of this box differ"))
-        elif None in values:
-            cells.unread.append(Unread(Buffer, (), column, detail="the database lacks the tables that tell it"))
-        else:
-            cells.values[column] = values.pop()  # type: ignore[assignment]
-    yield from cells.rows()
-
-
-def _buffer(database: Database) -> dict[str, str | int]:
-    out: dict[str, str | int] = {}
-    if database.complete:
-        word = text(dict(database.rows("DEVICE_METADATA")).get("localhost", {}).get("buffer_model", "traditional"))
-        out |= {"model": "dynamic" if word == "dynamic" else "static", "vendor_word": word}
-    if database.holds("BUFFER_PROFILE", "DEFAULT_LOSSLESS_BUFFER_PARAMETER"):
-        headroom = any(text(fields.get("xoff", "0")) != "0" for _, fields in database.rows("BUFFER_PROFILE"))
-        lossless = headroom or any(True for _ in database.rows("DEFAULT_LOSSLESS_BUFFER_PARAMETER"))
-        out["mode"] = "lossless" if lossless else "lossy"
-    if database.holds("BUFFER_POOL"):
-        pools = [fields for _, fields in database.rows("BUFFER_POOL") if fields.get("type") == "ingress"]
-        out["ingress_pools"] = sum(fields.get("size") != "0" for fields in pools)
-    return out
