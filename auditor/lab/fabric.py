@@ -6,8 +6,9 @@ proven by outputs of real devices.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import NamedTuple
 
 from auditor.errors import SetupError
@@ -15,10 +16,14 @@ from auditor.errors import SetupError
 ROCE_DSCP, ROCE_PRIORITY = 26, 3
 CNP_DSCP, CNP_PRIORITY = 48, 6
 SWITCH_MTU, HOST_MTU = 9100, 9000
+ROCE_TOS = ROCE_DSCP << 2 | 2
+"""Traffic class byte of RoCE packets: the DSCP, and the ECN bits that say "this flow reacts to marks"."""
 SPEED = 400_000_000_000
 PORTS_PER_SWITCH = 128
 NIC_FIRMWARE, OLD_NIC_FIRMWARE = "28.43.2026", "28.39.3560"
 NIC_PSID = "MT_0000000838"
+NCCL: Mapping[str, str] = MappingProxyType({"NCCL_IB_TC": str(ROCE_TOS), "NCCL_IB_GID_INDEX": "3"})
+SERVICES = ("lldpd.service", "openibd.service")
 _PCI_BUSES = (0x1A, 0x3C, 0x4D, 0x5E, 0x9C, 0xBC, 0xCC, 0xDC, 0x2B, 0x6F, 0x8A, 0xAB, 0xC3, 0xD4, 0xE5, 0xF6)
 
 
@@ -43,7 +48,11 @@ class Cable:
 
 @dataclass(slots=True)
 class SwitchPort:
-    """One front port of a switch, 400G on four lanes. A port without `plane` is not in use: down, without module."""
+    """One front port of a switch, 400G on four lanes. A port without `plane` is not in use: down, without module.
+
+    `lossless`: its RoCE priority group has headroom, by the profile made for a cable of `profile_m` metres (None: its own
+    length), or of `headroom` bytes where that is set. `watched`: the queues under the PFC watchdog, where it runs.
+    """
 
     name: str
     alias: str
@@ -56,11 +65,32 @@ class SwitchPort:
     pfc: tuple[int, ...] = (ROCE_PRIORITY,)
     dscp_map: str = "AZURE"
     watchdog: bool = True
+    watched: tuple[int, ...] = (ROCE_PRIORITY,)
+    stormed: bool = False
+    lossless: bool = True
+    profile_m: int | None = None
+    headroom: int | None = None
+    ecn: bool = True
+
+
+@dataclass(slots=True)
+class Ecn:
+    """One WRED profile that marks instead of dropping: thresholds in bytes, probability in percent."""
+
+    minimum: int = 1 << 20
+    maximum: int = 3 << 20
+    percent: int = 10
 
 
 @dataclass(slots=True)
 class Switch:
-    """A SONiC leaf, spine or core. `number` is unique in the fabric and gives addresses and serial numbers."""
+    """A SONiC leaf, spine or core. `number` is unique in the fabric and gives addresses and serial numbers.
+
+    `to_group`, `to_queue` and `pause_to_queue` hold what differs from the ordinary maps: RoCE has a priority group of its
+    own and all else shares group 0; traffic class n and PFC priority n use queue n. `applied` and `saved` are the same
+    switch as its APPL_DB and its saved file know it, where they differ from the running configuration. `file`: whether a
+    saved file is there.
+    """
 
     name: str
     role: str
@@ -69,8 +99,15 @@ class Switch:
     rack: str
     ports: dict[str, SwitchPort] = field(default_factory=dict)
     dscp_to_tc: dict[int, int] = field(default_factory=lambda: {ROCE_DSCP: ROCE_PRIORITY, 46: 5, CNP_DSCP: CNP_PRIORITY})
+    to_group: dict[int, int] = field(default_factory=lambda: {ROCE_PRIORITY: ROCE_PRIORITY})
+    to_queue: dict[int, int] = field(default_factory=dict)
+    pause_to_queue: dict[int, int] = field(default_factory=dict)
+    ecn: Ecn = field(default_factory=Ecn)
     buffer_model: str = "traditional"
     version: str = "SONiC.202411.3"
+    applied: Switch | None = None
+    saved: Switch | None = None
+    file: bool = True
 
     @property
     def mac(self) -> str:
@@ -80,7 +117,12 @@ class Switch:
 
 @dataclass(slots=True)
 class HostNic:
-    """One compute adapter of a host: a ConnectX-7 with one 400G port."""
+    """One compute adapter of a host: a ConnectX-7 with one 400G port.
+
+    `moved`: code points whose priority is not the usual one, DSCP div 8. `tos`: the traffic class that mlx5 gives all queue
+    pairs. `slows`: the priorities with congestion control. `pause`: 802.3x pause in both directions. `owner`: who owns the
+    DCB settings, os or firmware. `next_boot`: firmware options that change with the next start.
+    """
 
     rdma: str
     netdev: str
@@ -91,6 +133,13 @@ class HostNic:
     firmware: str = NIC_FIRMWARE
     trust: str = "dscp"
     pfc: tuple[int, ...] = (ROCE_PRIORITY,)
+    moved: dict[int, int] = field(default_factory=dict)
+    tos: int | None = ROCE_TOS
+    cnp_dscp: int = CNP_DSCP
+    slows: tuple[int, ...] = tuple(range(8))
+    pause: bool = False
+    owner: str = "os"
+    next_boot: dict[str, str] = field(default_factory=dict)
 
     @property
     def guid(self) -> str:
@@ -101,28 +150,32 @@ class HostNic:
 
 @dataclass(slots=True)
 class Host:
-    """A GPU host."""
+    """A GPU host. `nccl` is the site-wide environment of the collective library; `services` the units that are enabled."""
 
     name: str
     number: int
     pod: str
     rack: str
     nics: dict[str, HostNic] = field(default_factory=dict)
+    nccl: dict[str, str] = field(default_factory=lambda: dict(NCCL))
+    services: tuple[str, ...] = SERVICES
 
 
 @dataclass(slots=True)
 class Fabric:
-    """Devices by name, the planned cables, and where each end really leads."""
+    """Devices by name, the planned cables, the far end that each end should have, and the one it really has."""
 
     hosts: dict[str, Host] = field(default_factory=dict)
     switches: dict[str, Switch] = field(default_factory=dict)
     plan: list[Cable] = field(default_factory=list)
+    planned: dict[End, End] = field(default_factory=dict)
     wiring: dict[End, End] = field(default_factory=dict)
 
     def connect(self, cable: Cable) -> None:
         """Add a cable to plan and wiring."""
         self.plan.append(cable)
-        self.wiring[cable.a], self.wiring[cable.b] = cable.b, cable.a
+        for known in (self.planned, self.wiring):
+            known[cable.a], known[cable.b] = cable.b, cable.a
 
 
 @dataclass(frozen=True, slots=True)

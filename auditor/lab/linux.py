@@ -1,4 +1,4 @@
-"""What a designed GPU host answers: the Linux and NIC commands that the auditor sends, in the formats of Ubuntu 22.04."""
+"""What a designed GPU host answers: the Linux commands that the auditor sends, in the formats of Ubuntu 22.04."""
 
 from __future__ import annotations
 
@@ -6,31 +6,38 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from auditor.lab import lldp
-from auditor.lab.fabric import NIC_PSID, ROCE_DSCP, ROCE_PRIORITY, End, Fabric, Host, HostNic
+from auditor.lab import linux_nic, lldp
+from auditor.lab.answer import Answer, missing
+from auditor.lab.fabric import End, Fabric, Host, HostNic
 
 KERNEL = "5.15.0-112-generic"
-DRIVER = "24.10-1.1.4"
 MANAGEMENT = "eno1"
 
 
-def answers(fabric: Fabric, host: Host) -> Iterator[tuple[str, str]]:
+def answers(fabric: Fabric, host: Host) -> Iterator[Answer]:
     """Every command with its output."""
     nics = list(host.nics.values())
-    yield "uname -n", f"{host.name}\n"
-    yield "uname -r", f"{KERNEL}\n"
-    yield "cat /etc/os-release", _OS_RELEASE
-    yield "cat /sys/class/dmi/id/bios_version", "2.21.6\n"
-    yield "cat /sys/class/dmi/id/sys_vendor", "Supermicro\n"
-    yield "cat /sys/class/dmi/id/product_name", "SYS-821GE-TNHR\n"
-    yield "ip -j -d link", _links(host, nics)
-    yield "lldpctl -f json", lldp.document(fabric, host.name, End("oob-01", f"Ethernet{100 + host.number}"))
-    yield "rdma link", "".join(_rdma(nic) for nic in nics)
-    yield "ibv_devinfo -v", "\n".join(_device(nic) for nic in nics) + "\n"
+    yield Answer("uname -n", f"{host.name}\n")
+    yield Answer("uname -r", f"{KERNEL}\n")
+    yield Answer("cat /etc/os-release", _OS_RELEASE)
+    yield Answer("cat /sys/class/dmi/id/bios_version", "2.21.6\n")
+    yield Answer("cat /sys/class/dmi/id/sys_vendor", "Supermicro\n")
+    yield Answer("cat /sys/class/dmi/id/product_name", "SYS-821GE-TNHR\n")
+    yield Answer("ip -j -d link", _links(host, nics))
+    yield Answer("lldpctl -f json", lldp.document(fabric, host.name, End("oob-01", f"Ethernet{100 + host.number}")))
+    yield Answer("rdma link", "".join(linux_nic.rdma_link(nic) for nic in nics))
+    yield Answer("ibv_devinfo -v", "\n".join(linux_nic.ibv_device(nic) for nic in nics) + "\n")
+    yield Answer("ls -l /sys/class/infiniband", "total 0\n" + "".join(linux_nic.sysfs_link(nic) for nic in nics))
     for nic in nics:
-        yield f"mlnx_qos -i {nic.netdev}", _qos(nic)
-        yield f"ethtool -i {nic.netdev}", _driver("mlx5_core", DRIVER, f"{nic.firmware} ({NIC_PSID})", nic.pci)
-        yield f"ethtool --show-fec {nic.netdev}", _fec(nic)
+        yield Answer(f"mlnx_qos -i {nic.netdev}", linux_nic.qos(nic))
+        yield Answer(f"ethtool -i {nic.netdev}", linux_nic.driver(nic))
+        yield Answer(f"ethtool --show-fec {nic.netdev}", linux_nic.fec(nic))
+        yield Answer(f"ethtool -a {nic.netdev}", linux_nic.pause(nic))
+        yield Answer(f"grep -r . /sys/class/net/{nic.netdev}/ecn", linux_nic.ecn(nic))
+        yield Answer(f"cat /sys/class/infiniband/{nic.rdma}/tc/1/traffic_class", linux_nic.traffic_class(nic))
+        yield Answer(f"mlxconfig -d {nic.pci} -e q", linux_nic.firmware_options(nic))
+    yield _collective(host)
+    yield Answer("systemctl list-unit-files --type=service --full --no-legend --no-pager", _units(host))
 
 
 _OS_RELEASE = """PRETTY_NAME="Ubuntu 22.04.4 LTS"
@@ -66,86 +73,18 @@ def _link(index: int, name: str, mac: str, mtu: int, pci: str, largest: int) -> 
     }  # fmt: skip
 
 
-def _rdma(nic: HostNic) -> str:
-    return f"link {nic.rdma}/1 state ACTIVE physical_state LINK_UP netdev {nic.netdev} \n"
+def _collective(host: Host) -> Answer:
+    """The environment of the collective library for all jobs of the host."""
+    if not host.nccl:
+        return missing("/etc/nccl.conf")
+    return Answer("cat /etc/nccl.conf", "".join(f"{name}={value}\n" for name, value in host.nccl.items()))
 
 
-def _device(nic: HostNic) -> str:
-    """The RDMA MTU is the largest power of two that leaves room for the headers in the netdev's MTU."""
-    size = next(size for size in (4096, 2048, 1024, 512, 256) if size + 96 <= nic.mtu)
-    code = {256: 1, 512: 2, 1024: 3, 2048: 4, 4096: 5}[size]
-    guid = ":".join(nic.guid[at : at + 4] for at in range(0, 16, 4))
-    interface_id = (
-        f"{int(nic.mac[:2], 16) ^ 2:02x}{nic.mac[3:5]}:{nic.mac[6:8]}ff:fe{nic.mac[9:11]}:{nic.mac[12:14]}{nic.mac[15:]}"
-    )
-    return (
-        f"hca_id:\t{nic.rdma}\n"
-        "\ttransport:\t\t\tInfiniBand (0)\n"
-        f"\tfw_ver:\t\t\t\t{nic.firmware}\n"
-        f"\tnode_guid:\t\t\t{guid}\n"
-        f"\tsys_image_guid:\t\t\t{guid}\n"
-        "\tvendor_id:\t\t\t0x02c9\n"
-        "\tvendor_part_id:\t\t\t4129\n"
-        "\thw_ver:\t\t\t\t0x0\n"
-        f"\tboard_id:\t\t\t{NIC_PSID}\n"
-        "\tphys_port_cnt:\t\t\t1\n"
-        "\tmax_mr_size:\t\t\t0xffffffffffffffff\n"
-        "\tpage_size_cap:\t\t\t0xfffffffffffff000\n"
-        "\tmax_qp:\t\t\t\t131072\n"
-        "\tmax_qp_wr:\t\t\t32768\n"
-        "\tatomic_cap:\t\t\tATOMIC_HCA (1)\n"
-        "\n"
-        "\tnum_comp_vectors:\t\t63\n"
-        "\t\tport:\t1\n"
-        "\t\t\tstate:\t\t\tPORT_ACTIVE (4)\n"
-        "\t\t\tmax_mtu:\t\t4096 (5)\n"
-        f"\t\t\tactive_mtu:\t\t{size} ({code})\n"
-        "\t\t\tsm_lid:\t\t\t0\n"
-        "\t\t\tport_lid:\t\t0\n"
-        "\t\t\tport_lmc:\t\t0x00\n"
-        "\t\t\tlink_layer:\t\tEthernet\n"
-        "\t\t\tmax_msg_sz:\t\t0x40000000\n"
-        "\t\t\tgid_tbl_len:\t\t255\n"
-        "\t\t\tactive_width:\t\t4X (2)\n"
-        "\t\t\tactive_speed:\t\t100.0 Gbps (128)\n"
-        "\t\t\tphys_state:\t\tLINK_UP (5)\n"
-        f"\t\t\tGID[  0]:\t\tfe80:0000:0000:0000:{interface_id}, RoCE v1\n"
-        f"\t\t\tGID[  1]:\t\tfe80::{interface_id}, RoCE v2\n"
-    )
+def _units(host: Host) -> str:
+    """Unit files with their state and what the vendor presets."""
+    states = {**dict.fromkeys(_UNITS, "disabled"), **dict.fromkeys(host.services, "enabled")}
+    width = max(map(len, states))
+    return "".join(f"{name:<{width}} {state:<8} enabled\n" for name, state in sorted(states.items()))
 
 
-def _qos(nic: HostNic) -> str:
-    mapping = ""
-    if nic.trust == "dscp":
-        rows = [f"\tprio:{prio} dscp:{','.join(f'{prio * 8 + low:02d}' for low in range(7, -1, -1))},\n" for prio in range(8)]
-        assert ROCE_DSCP // 8 == ROCE_PRIORITY
-        mapping = "dscp2prio mapping:\n" + "".join(rows).replace("\t", " " * 8)
-    enabled = "   ".join("1" if priority in nic.pfc else "0" for priority in range(8))
-    return (
-        "DCBX mode: OS controlled\n"
-        f"Priority trust state: {nic.trust}\n"
-        f"{mapping}"
-        "Receive buffer size (bytes): 20016,156096,0,0,0,0,0,0,max_buffer_size=4147200\n"
-        "Cable len: 5\n"
-        "PFC configuration:\n"
-        "\tpriority    0   1   2   3   4   5   6   7\n"
-        f"\tenabled     {enabled}   \n"
-        f"\tbuffer      {enabled}   \n"
-        + "".join(
-            f"tc: {tc} ratelimit: unlimited, tsa: {'strict' if tc == 6 else 'ets, bw: ' + {0: '50%', 3: '50%'}.get(tc, '0%')}\n"
-            f"\t priority:  {tc}\n"
-            for tc in range(8)
-        )
-    )
-
-
-def _driver(driver: str, version: str, firmware: str, pci: str) -> str:
-    return (
-        f"driver: {driver}\nversion: {version}\nfirmware-version: {firmware}\nexpansion-rom-version: \nbus-info: {pci}\n"
-        "supports-statistics: yes\nsupports-test: yes\nsupports-eeprom-access: no\nsupports-register-dump: no\n"
-        "supports-priv-flags: yes\n"
-    )
-
-
-def _fec(nic: HostNic) -> str:
-    return f"FEC parameters for {nic.netdev}:\nSupported/Configured FEC encodings: Auto RS\nActive FEC encoding: RS\n"
+_UNITS = ("chronyd.service", "lldpad.service", "nvidia-fabricmanager.service", "ssh.service")

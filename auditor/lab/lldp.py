@@ -13,7 +13,9 @@ def document(fabric: Fabric, device: str, management: End | None = None) -> str:
     found: list[dict[str, Any]] = []
     if management is not None:
         found.append({"eth0" if device in fabric.switches else "eno1": _neighbour(fabric, management)})
-    found += [{end.port: _neighbour(fabric, far)} for end, far in fabric.wiring.items() if end.device == device]
+    ports = fabric.switches[device].ports if device in fabric.switches else fabric.hosts[device].nics
+    far_ends = ((port, fabric.wiring.get(End(device, port))) for port in ports)
+    found += [{port: _neighbour(fabric, far)} for port, far in far_ends if far is not None]
     for at, entry in enumerate(found):
         next(iter(entry.values()))["rid"] = str(at + 1)
     interface = found if len(found) > 1 else (found[0] if found else None)

@@ -13,9 +13,11 @@ from typing import Any
 
 from auditor import yamldoc
 from auditor.lab import linux, sonic
+from auditor.lab.answer import Answer
 from auditor.lab.fabric import Fabric, Host, Size, Switch, design
 from auditor.lab.faults import inject
 from auditor.lab.profiles import ASSIGNMENTS, FABRIC, PROFILES
+from auditor.lab.sonic_db import HWSKU
 
 CLEAN_AT = datetime(2026, 3, 2, 2, 0, tzinfo=UTC)
 """When the clean captures say they were taken; faulty ones are a day later."""
@@ -24,13 +26,17 @@ Injection = tuple[str, str, str]
 """Fault, device, port (or an empty text)."""
 
 
-def generate(directory: Path, size: Size, captures: Mapping[str, Iterable[Injection]] | None = None) -> None:
+def generate(directory: Path, size: Size, captures: Mapping[str, Iterable[Injection]] | None = None) -> Fabric:
     """Write a project folder: `captures/<name>` for each name with its faults (default: `clean` without any).
 
-    The wiring plan and everything else describe the healthy fabric. Files that exist are overwritten, others stay.
-    Raises SetupError for faults that do not fit the fabric.
+    The wiring plan and everything else describe the healthy fabric, which is returned. Files that exist are overwritten,
+    others stay. Raises SetupError for faults that do not fit the fabric, before anything is written.
     """
     healthy = design(size)
+    designs = {name: design(size) for name in captures or ("clean",)}
+    for name, faults in (captures or {}).items():
+        for fault in faults:
+            inject(designs[name], *fault)
     _write(
         directory / "auditor.yaml", "# Settings of this project; everything not said here has its default.\nplan: plan/plan.csv\n"
     )
@@ -40,17 +46,16 @@ def generate(directory: Path, size: Size, captures: Mapping[str, Iterable[Inject
     for (profile, version), text in PROFILES.items():
         _write(directory / "baselines" / profile / f"{version}.yaml", text)
     _write(directory / "baselines" / "assignments.yaml", ASSIGNMENTS)
-    for at, (name, faults) in enumerate((captures or {"clean": ()}).items()):
-        fabric = design(size)
-        for fault in faults:
-            inject(fabric, *fault)
+    for at, (name, fabric) in enumerate(designs.items()):
         write_capture(directory / "captures" / name, fabric, CLEAN_AT + timedelta(days=at))
+    return healthy
 
 
 def write_capture(directory: Path, fabric: Fabric, taken_at: datetime) -> None:
     """Write the outputs of all devices as a capture folder."""
     for name, switch in fabric.switches.items():
-        _write_device(directory / name, "sonic", switch.role, f"admin@{name}:~$ ", sonic.answers(fabric, switch), taken_at)
+        answers = sonic.answers(fabric, switch, taken_at.timestamp())
+        _write_device(directory / name, "sonic", switch.role, f"admin@{name}:~$ ", answers, taken_at)
     for name, host in fabric.hosts.items():
         _write_device(directory / name, "linux", "gpu_host", f"ops@{name}:~$ ", linux.answers(fabric, host), taken_at)
 
@@ -94,7 +99,7 @@ def _write_inventory(directory: Path, fabric: Fabric) -> None:
     for host in fabric.hosts.values():
         hosts[host.name] = _inventory_entry(host, "gpu_host", 65)
     groups: dict[str, Any] = {
-        role: {"platform": "sonic", "data": {"role": role, "hardware_model": sonic.HWSKU}}
+        role: {"platform": "sonic", "data": {"role": role, "hardware_model": HWSKU}}
         for role in dict.fromkeys(switch.role for switch in fabric.switches.values())
     }
     groups["gpu_host"] = {"platform": "linux", "data": {"role": "gpu_host", "hardware_model": "SYS-821GE-TNHR"}}
@@ -109,14 +114,12 @@ def _inventory_entry(device: Switch | Host, group: str, network: int) -> dict[st
     return {"hostname": address, "groups": [group], "data": place}
 
 
-def _write_device(
-    directory: Path, platform: str, role: str, prompt: str, answers: Iterable[tuple[str, str]], taken_at: datetime
-) -> None:
+def _write_device(directory: Path, platform: str, role: str, prompt: str, answers: Iterable[Answer], taken_at: datetime) -> None:
     outputs = []
-    for command, body in answers:
+    for command, body, status in answers:
         file = _file_name(command, body)
         _write(directory / file, body)
-        outputs.append(json.dumps({"file": file, "command": command, "exit": 0}))
+        outputs.append(json.dumps({"file": file, "command": command, "exit": status}))
     head = {"platforms": [platform], "role": role, "prompt": prompt, "collected_at": taken_at.isoformat()}
     _write(directory / "device.yaml", yamldoc.dump(head) + "outputs:\n" + "".join(f"  - {line}\n" for line in outputs))
 

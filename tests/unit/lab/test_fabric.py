@@ -3,8 +3,10 @@ from collections import Counter
 import pytest
 
 from auditor.errors import SetupError
+from auditor.lab import linux, sonic
+from auditor.lab.answer import Answer
 from auditor.lab.fabric import End, Fabric, Size, design
-from auditor.lab.faults import FAULTS, inject
+from auditor.lab.faults import FAULTS, NIC_FAULTS, PORT_FAULTS, SWITCH_FAULTS, inject, parse
 from auditor.lab.project import MINI_POD
 
 
@@ -56,22 +58,57 @@ def test_what_cannot_be_cabled_is_refused(size: dict[str, int]) -> None:
         Size(**size)
 
 
-WHERE = {
-    "nic_firmware": ("gpu-02", ""),
-    "trust": ("gpu-02", "enp26s0np0"),
-    "swapped_cables": ("gpu-02", "enp26s0np0"),
-}
+def place(fault: str) -> tuple[str, str]:
+    """Where a fault of this kind can be put."""
+    if fault in SWITCH_FAULTS:
+        return "leaf-02", ""
+    if fault in PORT_FAULTS:
+        return "leaf-02", "Ethernet4"
+    return "gpu-02", "enp26s0np0" if fault in NIC_FAULTS else ""
 
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_changes_the_fabric_and_its_device_alone(fault: str) -> None:
     fabric, healthy = design(MINI_POD), design(MINI_POD)
-    device, port = WHERE.get(fault, ("leaf-02", "Ethernet4"))
+    device, port = place(fault)
     inject(fabric, fault, device, port)
     assert fabric != healthy
     others = [name for name in (*fabric.switches, *fabric.hosts) if name != device]
     assert all(_device(fabric, name) == _device(healthy, name) for name in others)
     assert fabric.plan == healthy.plan
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_every_fault_shows_in_what_its_device_answers(fault: str) -> None:
+    fabric, healthy = design(MINI_POD), design(MINI_POD)
+    device, port = place(fault)
+    inject(fabric, fault, device, port)
+    assert _answers(fabric, device) != _answers(healthy, device)
+
+
+def test_faults_are_named_with_their_place() -> None:
+    assert parse("trust:gpu-02:enp26s0np0") == ("trust", "gpu-02", "enp26s0np0")
+    assert parse("dscp_class:leaf-02") == ("dscp_class", "leaf-02", "")
+
+
+@pytest.mark.parametrize("text", ["", "mtu", ":leaf-02", "mtu:"])
+def test_a_fault_without_a_device_is_refused(text: str) -> None:
+    with pytest.raises(SetupError, match="KIND:DEVICE"):
+        parse(text)
+
+
+@pytest.mark.parametrize("fault", ["nic_firmware", "next_boot"])
+def test_a_fault_of_a_host_may_hit_one_adapter_alone(fault: str) -> None:
+    fabric, healthy = design(MINI_POD), design(MINI_POD)
+    inject(fabric, fault, "gpu-02", "enp60s0np0")
+    changed = [name for name, nic in fabric.hosts["gpu-02"].nics.items() if nic != healthy.hosts["gpu-02"].nics[name]]
+    assert changed == ["enp60s0np0"]
+
+
+def _answers(fabric: Fabric, device: str) -> list[Answer]:
+    if device in fabric.switches:
+        return list(sonic.answers(fabric, fabric.switches[device], 0.0))
+    return list(linux.answers(fabric, fabric.hosts[device]))
 
 
 def _device(fabric: Fabric, name: str) -> object:
