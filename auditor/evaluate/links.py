@@ -10,6 +10,7 @@ from datetime import datetime
 from auditor.address import Address
 from auditor.cabling import links as cabling
 from auditor.checks import rules
+from auditor.checks.hops import fact, hops
 from auditor.evaluate import causes, findings
 from auditor.evaluate.device import Judged, crash, selected
 from auditor.facts import TABLES, Interface, Neighbour, RdmaPort, schema
@@ -30,6 +31,7 @@ from auditor.model import (
     RuleKind,
     Spot,
     State,
+    TrafficClass,
     Verdict,
     is_host,
 )
@@ -51,14 +53,23 @@ def columns() -> tuple[str, ...]:
 
 
 def emit(
-    state: State, plan: PlanSlice, resolved: Mapping[str, str], role: str, failed_cells: Iterable[str], at: datetime
+    state: State,
+    plan: PlanSlice,
+    resolved: Mapping[str, str],
+    role: str,
+    failed_cells: Iterable[str],
+    at: datetime,
+    fabric: Fabric,
+    *,
+    host: bool,
 ) -> tuple[LinkEnd, ...]:
     """The ends of a device's planned links, and those of other ports that see a neighbour, which cabling takes as evidence.
 
-    `resolved` maps planned port names to interface names.
+    `resolved` maps planned port names to interface names. `host`: the device sends and receives, it does not switch.
     """
     failed = set(failed_cells)
     ends = []
+    chains = hops(state, _classes(plan, resolved, fabric), host=host)
     unreachable = next((gap for gap in state.gaps if gap.table == "*"), None)
     for planned in plan.ports:
         port = resolved.get(planned.port, planned.port)
@@ -76,6 +87,7 @@ def emit(
                 collected_at=at,
                 failed=tuple(sorted(cells & failed)),
                 gap=unreachable,
+                hops=chains.get(port, ()),
             )
         )
     known = {*resolved.values(), *(planned.port for planned in plan.ports)}
@@ -87,23 +99,23 @@ def emit(
     return tuple(ends)
 
 
+def _classes(plan: PlanSlice, resolved: Mapping[str, str], fabric: Fabric) -> dict[str, tuple[TrafficClass, ...]]:
+    """The traffic classes of every planned port, by its interface name, from its planes."""
+    found: dict[str, dict[TrafficClass, None]] = {}
+    for planned in plan.ports:
+        if planned.plane in fabric.planes:
+            classes = found.setdefault(resolved.get(planned.port, planned.port), {})
+            classes.update(dict.fromkeys(fabric.planes[planned.plane].classes))
+    return {port: tuple(classes) for port, classes in found.items()}
+
+
 def _fact(state: State, name: str, port: str) -> Fact:
     table, _, column = name.partition(".")
     row_type = TABLES[table]
     key: tuple[str, ...] = (port,) if schema(row_type).keys else ()
     if key and schema(row_type).port_key is None:
         key = next((key for (kind, key), owner in (state.ports or {}).items() if kind == table and owner == port), (port,))
-    cell = state.cell(Address(table, key, column))
-    origin = cell.origin
-    return Fact(
-        Address(table, key, column, cell.layer),
-        cell.value,
-        cell.layer,
-        origin.platform if origin else "",
-        origin.source if origin else "",
-        origin.digest if origin else "",
-        cell.gap,
-    )
+    return fact(state.cell(Address(table, key, column)))
 
 
 def _neighbours(state: State, port: str) -> tuple[tuple[str, str, str, str, str], ...]:
@@ -139,19 +151,27 @@ def judge(
     only: Sequence[str] = (),
     params: Mapping[str, object] | None = None,
 ) -> Judged:
-    """Run every selected link rule over the links that have a judged end. `failed` maps failed cells to their roots."""
+    """Run every selected fabric and link rule over the links that have a judged end. `failed` maps failed cells to their roots.
+
+    Fabric rules come first: what one of them says of a cell is the root of what a link shows of it.
+    """
     judged = Judged()
+    for rule in rules().values():
+        if rule.kind is RuleKind.FABRIC and selected(rule.id, only):
+            _judge_fabric(rule, links, fabric, failed, judged_devices, (params or {}).get(rule.id), judged)
+    failed = {_cell(finding.spots[0]): finding.root for finding in judged.findings if finding.spots} | dict(failed)
     for rule in rules().values():
         if rule.kind is not RuleKind.LINK or not selected(rule.id, only):
             continue
         for link in links:
             if not judged_devices.isdisjoint(end.device for end in link.ends) and link.verdict in JUDGED:
                 _judge_link(rule, link, fabric, failed, (params or {}).get(rule.id), judged)
-    for rule in rules().values():
-        if rule.kind is RuleKind.FABRIC and selected(rule.id, only):
-            _judge_fabric(rule, links, fabric, failed, judged_devices, (params or {}).get(rule.id), judged)
     judged.gaps = list(dict.fromkeys(judged.gaps))
     return judged
+
+
+def _cell(spot: Spot) -> str:
+    return str(replace(spot, address=replace(spot.address, layer=None)))
 
 
 def _judge_fabric(
