@@ -90,7 +90,7 @@ def _in_json(body: str, source: Source, address: Address, value: object) -> tupl
     steps = [_step(token, address) for token in proof.strip("/").split("/")]
     span, pointer = _walk(body, start, steps)
     if len(pointer) < len(steps):
-        missing = steps[len(pointer)].text
+        missing = ",".join(address.key) if steps[len(pointer)].pattern else steps[len(pointer)].text
         where = "/" + "/".join(_escape(token) for token in pointer) if pointer else "the document"
         return (where if pointer else "whole output"), f"(no {missing} in {where})"
     return "/" + "/".join(_escape(token) for token in pointer), _lines_of(body, span)
@@ -98,10 +98,16 @@ def _in_json(body: str, source: Source, address: Address, value: object) -> tupl
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """One step of a JSON pointer: a member by name, or the list element whose member `name` equals `text`."""
+    """One step of a JSON pointer: a member by name, or by a regular expression (`pattern`), or the list element whose member
+    `name` equals `text`."""
 
     text: str
     name: str = ""
+    pattern: bool = False
+
+    def fits(self, name: str) -> bool:
+        """Whether this is the member that is meant."""
+        return re.fullmatch(self.text, name) is not None if self.pattern else name == self.text
 
 
 def _step(token: str, address: Address) -> _Step:
@@ -109,6 +115,8 @@ def _step(token: str, address: Address) -> _Step:
     found = re.fullmatch(r"\[([\w-]+)=(.*)\]", token)
     if found is not None:
         name, token = found.groups()
+    if token.startswith("~"):
+        return _Step(_fill(token[1:], address), pattern=True)
     for at, part in enumerate(address.key):
         token = token.replace("{" + str(at) + "}", part)
     return _Step(token, name)
@@ -122,7 +130,7 @@ def _walk(body: str, at: int, steps: list[_Step]) -> tuple[tuple[int, int], list
     """Follow `steps` through JSON text; gives the span of the last member found (name included) and the pointer to it."""
     span, pointer = (at, at), []
     for step in steps:
-        found = _element(body, at, step) if step.name else _member(body, at, step.text)
+        found = _element(body, at, step) if step.name else _member(body, at, step)
         if found is None:
             break
         token, begin, at, end = found
@@ -140,8 +148,8 @@ def _blank(body: str, at: int) -> int:
     return at
 
 
-def _member(body: str, at: int, name: str) -> tuple[str, int, int, int] | None:
-    """(name, where it begins, where its value begins, where it ends) of a member of the object at `at`."""
+def _member(body: str, at: int, step: _Step) -> tuple[str, int, int, int] | None:
+    """(name, where it begins, where its value begins, where it ends) of the member that `step` means, in the object at `at`."""
     at = _blank(body, at)
     if body[at : at + 1] != "{":
         return None
@@ -151,8 +159,8 @@ def _member(body: str, at: int, name: str) -> tuple[str, int, int, int] | None:
         key, at = _DECODER.raw_decode(body, at)
         value = _blank(body, _blank(body, at) + 1)
         _, end = _DECODER.raw_decode(body, value)
-        if key == name:
-            return name, begin, value, end
+        if step.fits(key):
+            return key, begin, value, end
         at = _blank(body, _blank(body, end) + 1)
     return None
 

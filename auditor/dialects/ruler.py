@@ -26,11 +26,13 @@ class RulerRow:
 
     `cells` by header name: an empty cell is "", a column that the line ends before is left out (trailing blanks are not
     printed, so this is an empty last cell or a row cut short). None when the text does not fit under the columns.
+    `ended` is False when the text stops before the end of this line: its last cell may be the beginning of another one.
     """
 
     line: int
     text: str
     cells: Mapping[str, str] | None
+    ended: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +65,7 @@ def tables(text: str) -> Iterator[RulerTable]:
         while at < len(lines) and lines[at].strip() and not _DASHES.fullmatch(lines[at]) and not _RULER.fullmatch(lines[at]):
             cells = _cut(lines[at], spans)
             named = None if cells is None else dict(zip(header, cells, strict=False))
-            rows.append(RulerRow(at + 1, lines[at].rstrip(), named))
+            rows.append(RulerRow(at + 1, lines[at].rstrip(), named, at + 1 < len(lines) or text.endswith("\n")))
             at += 1
         start = at
         yield RulerTable(tuple(header), tuple(rows), before)

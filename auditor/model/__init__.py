@@ -19,6 +19,7 @@ from auditor.model.plan import (
     TrafficClass,
 )
 from auditor.model.platform import (
+    Census,
     Failure,
     Fill,
     Normalised,
@@ -64,6 +65,7 @@ __all__ = [
     "Baseline",
     "Cause",
     "Cell",
+    "Census",
     "Change",
     "Coverage",
     "Deviation",

@@ -35,13 +35,15 @@ class Parser(StrEnum):
 class Fill:
     """Cells that a source fills: columns of a table at a layer. `whole`: it lists every key there is.
 
-    A source with a parameter is whole for the rows of that parameter alone (their first key part).
+    A source with a parameter is whole for the rows of that parameter alone (their first key part), and one with `only`
+    for the rows whose first key part stands there.
     """
 
     row_type: type[Row]
     layer: Layer
     columns: tuple[str, ...]
     whole: bool = True
+    only: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +93,8 @@ class Source:
     `fallback_for`: key of a source that fills the same cells; this one is used only when that one gave no answer.
     `proof`: where the line that proves a cell stands. By `table.column` (or `table` for any column): a regular
     expression for text or a JSON pointer for JSON, in which `{0}`, `{1}` … are the key parts; in a JSON pointer
-    `[name=x]` stands for the list element whose member `name` is x.
+    `[name=x]` stands for the list element whose member `name` is x, and `~…` for the member whose name fits a regular
+    expression.
     `proven_by`: the capture or vendor document that proves the output. `seconds`: the deadline of the command.
     `ok_status`: exit statuses that count as an answer. `sent` False: read from captures, never sent to a device.
     """
@@ -140,6 +143,19 @@ class Unsupported:
     layer: Layer | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Census:
+    """An answer that must have a row for every row of the same table that another answer has, at whatever layer.
+
+    Where it lacks one it was cut, however whole it looks: what it does not show is a gap, never absent. `source` and
+    `listed_by` are keys of sources; of the latter the first one that answered counts. `counts` says which of its rows.
+    """
+
+    source: str
+    listed_by: tuple[str, ...]
+    counts: Callable[[Row], bool]
+
+
 class Transport(StrEnum):
     """How commands reach the device: joined on one exec channel, or typed into an interactive shell (Netmiko)."""
 
@@ -161,6 +177,7 @@ class Platform:
     prompts: tuple[str, ...] = ()
     secrets: tuple[str, ...] = ()
     unsupported: tuple[Unsupported, ...] = ()
+    censuses: tuple[Census, ...] = ()
     interface_name: Callable[[str], str] = str
 
     def source(self, key: str) -> Source:

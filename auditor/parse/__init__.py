@@ -43,6 +43,8 @@ def parse_device(
     for output, source, platform, result in parsed:
         if (platform.name, source.key) not in replaced:
             merge.add(output, source, result)
+    for name in sorted({platform.name for _, _, platform, _ in parsed}):
+        merge.count(platforms[name])
     names = sorted(set(names) or {output.platform for output in outputs})
     for name in names:
         for miss in platforms[name].unsupported if name in platforms else ():

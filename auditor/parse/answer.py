@@ -80,7 +80,7 @@ def parse_output(output: RawOutput, source: Source, platform: Platform, parsers:
 
 
 def _gap(output: RawOutput, source: Source, fill: Fill, reason: GapReason, detail: str) -> Gap:
-    scope = tuple(output.parameters.values())[:1] if source.parameter and _keyed_by_parameter(fill) else ()
+    scope = tuple(output.parameters.values())[:1] if source.parameter and _keyed_by_parameter(fill) else fill.only[:1]
     return Gap(output.device, fill.row_type.TABLE, source.key, reason, detail, fill.layer, scope, fill.columns)
 
 

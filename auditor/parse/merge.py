@@ -9,7 +9,7 @@ from datetime import datetime
 from auditor.address import Layer
 from auditor.canonical import printable
 from auditor.facts import Row, Value, schema
-from auditor.model import Fill, Gap, GapReason, Origin, RawOutput, Source, State
+from auditor.model import Census, Fill, Gap, GapReason, Origin, Platform, RawOutput, Source, State
 from auditor.parse.answer import Parsed
 
 
@@ -20,6 +20,7 @@ class Merge:
         self.device, self.gaps = device, gaps
         self.tables: dict[tuple[type[Row], Layer], dict[tuple[str, ...], Row]] = {}
         self.origins: dict[tuple[type[Row], Layer, str], list[Origin]] = {}
+        self._listed: dict[tuple[str, type[Row]], dict[tuple[str, ...], Row]] = {}
 
     def add(self, output: RawOutput, source: Source, result: Parsed) -> None:
         """Merge what one answer gave."""
@@ -29,15 +30,37 @@ class Merge:
         for fill in source.fills:
             rows = [row for layer, row in result.rows if type(row) is fill.row_type and layer == fill.layer]
             scope = None
-            if source.parameter is not None or not fill.whole:
-                scope = frozenset(row.key[0] for row in rows if row.key) | frozenset(output.parameters.values())
+            if source.parameter is not None or fill.only or not fill.whole:
+                scope = frozenset(row.key[0] for row in rows if row.key) | {*output.parameters.values(), *fill.only}
             whole = fill.whole and result.whole
             origin = Origin(source.key, output.digest, output.platform, whole, scope)
             self.tables.setdefault((fill.row_type, fill.layer), {})
             for column in fill.columns:
                 self.origins.setdefault((fill.row_type, fill.layer, column), []).append(origin)
+            self._listed.setdefault((source.key, fill.row_type), {}).update((row.key, row) for row in rows)
             for row in rows:
                 self._merge(fill, source, row)
+
+    def count(self, platform: Platform) -> None:
+        """Hold the answers against each other: one that lacks rows which another one lists proves no absence."""
+        for census in platform.censuses:
+            for fill in platform.source(census.source).fills:
+                self._count(census, fill)
+
+    def _count(self, census: Census, fill: Fill) -> None:
+        ours = self._listed.get((census.source, fill.row_type))
+        lister = next((key for key in census.listed_by if (key, fill.row_type) in self._listed), None)
+        if ours is None or lister is None:
+            return
+        theirs = self._listed[lister, fill.row_type]
+        missing = sorted(key for key, row in theirs.items() if key not in ours and census.counts(row))
+        if missing:
+            more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
+            detail = f"cut short: {printable(','.join(missing[0]), 60)}{more} of {lister} is not in it"
+            gap = Gap(
+                self.device, fill.row_type.TABLE, census.source, GapReason.TRUNCATED, detail, fill.layer, columns=fill.columns
+            )
+            self.gaps.append(gap)
 
     def _merge(self, fill: Fill, source: Source, row: Row) -> None:
         rows = self.tables[fill.row_type, fill.layer]

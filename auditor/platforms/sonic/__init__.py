@@ -16,14 +16,15 @@ Traps, each met in a capture or in the vendor's source:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from auditor.address import Layer
 from auditor.dialects import lldpctl
-from auditor.facts import Firmware, Interface, Neighbour, QosPort, Queue, System
-from auditor.model import Fill, Normalised, Parser, Platform, Privilege, Source, Transport
-from auditor.platforms.sonic import appl_db, tables
+from auditor.facts import Firmware, Interface, Neighbour, QosPort, Queue, Row, System
+from auditor.model import Census, Fill, Normalised, Parser, Platform, Privilege, Source, Transport
+from auditor.platforms.sonic import appl_db, pools, tables
 from auditor.platforms.sonic.cells import Cells
 from auditor.platforms.sonic.database import RUNNING, SAVED
 from auditor.platforms.sonic.limits import FAILURES, SECRETS, UNSUPPORTED
@@ -52,6 +53,11 @@ def version(groups: Mapping[str, Any], _parameters: Mapping[str, str]) -> Iterab
     return cells.rows()
 
 
+def front_port(row: Row) -> bool:
+    """Whether the tables of ports list this interface: a front port, not one inside the box, an aggregate or `eth0`."""
+    return re.fullmatch(r"Ethernet\d[\w/]*", row.key[0]) is not None
+
+
 PLATFORM = Platform(
     name="sonic",
     title="SONiC (community image, click CLI)",
@@ -62,6 +68,8 @@ PLATFORM = Platform(
         SAVED,
         appl_db.PORTS,
         appl_db.BUFFERS,
+        pools.CONFIGURED,
+        pools.APPLIED,
         Source(
             key="interfaces_status",
             command="show interfaces status",
@@ -129,6 +137,17 @@ PLATFORM = Platform(
             proven_by="captures sonic/ut_single, ut_history, ut_multi_asic_brs; sonic-utilities pfcwd/main.py",
         ),
         Source(
+            key="pfcwd_stats",
+            command="pfcwd show stats",
+            aliases=("show pfcwd stats", "sudo pfcwd show stats"),
+            fills=(Fill(Queue, Layer.APPLIED, ("watchdog_state",)),),
+            parser=Parser.TEXT,
+            normalise=tables.watchdog_stats,
+            anchor=(r"^\s*QUEUE\s+STATUS\s+STORM DETECTED/RESTORED\b",),
+            proof={"queue": r"^\s*{0}:{1}\s"},
+            proven_by="capture sonic/ut_single; sonic-utilities pfcwd/main.py (collect_stats)",
+        ),
+        Source(
             key="pfc_priority",
             command="show pfc priority",
             aliases=("pfc show priority",),
@@ -172,4 +191,7 @@ PLATFORM = Platform(
     prompts=(r"[\w.-]+@[\w.-]+:[^\r\n]{0,120}[$#] ?$",),
     secrets=SECRETS,
     unsupported=UNSUPPORTED,
+    censuses=tuple(
+        Census(table, (appl_db.PORTS.key, RUNNING.key), front_port) for table in ("interfaces_status", "interfaces_fec_status")
+    ),
 )  # fmt: skip

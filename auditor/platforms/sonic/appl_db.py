@@ -32,7 +32,7 @@ from auditor.facts import BufferPool, Interface, PriorityGroup
 from auditor.model import Fill, Normalised, Parser, Source
 from auditor.platforms.sonic import buffers
 from auditor.platforms.sonic.cells import Cells, is_on, is_up, not_given, whole_number
-from auditor.platforms.sonic.config_db import Database
+from auditor.platforms.sonic.config_db import KEYED, Database
 
 _SIGNALS = ("PortConfigDone", "PortInitDone")
 _PROVEN = "redis-dump-load redisdl.py and sonic-buildimage sonic_py_common/sonic_db_dump_load.py; sonic-swss cfgmgr/buffermgr.cpp"
@@ -88,7 +88,10 @@ BUFFERS = Source(
     ),
     parser=Parser.JSON,
     normalise=applied_buffers,
-    proof={"buffer_pool": "/BUFFER_POOL_TABLE:{0}/value"},
+    proof={
+        "buffer_pool": "/BUFFER_POOL_TABLE:{0}/value",
+        "priority_group": "/" + KEYED.replace("~", "~BUFFER_PG_TABLE:", 1) + "/value",
+    },
     proven_by=_PROVEN,
     seconds=20.0,
 )

@@ -60,14 +60,14 @@ def priority_groups(database: Database) -> Iterator[Normalised]:
             name = reference(text(fields["profile"]))
         except (ValueError, KeyError) as error:
             for port in port_keys(ports):
-                yield Unread(PriorityGroup, (database.name(port),), detail=f"BUFFER_PG {key[:60]!r}: {error}")
+                yield Unread(PriorityGroup, (database.port(port),), detail=f"BUFFER_PG {key[:60]!r}: {error}")
             continue
         if name not in profiles:
             profiles[name] = _profile(database, name, dynamic)
         profile = profiles[name]
         for port in port_keys(ports):
             for group in groups:
-                where = (database.name(port), str(group))
+                where = (database.port(port), str(group))
                 yield PriorityGroup(port=where[0], pg=where[1], **profile.values)  # type: ignore[arg-type]
                 yield from (replace(item, key=where) for item in profile.unread)
 

@@ -2,7 +2,8 @@
 
 Spellings, old and new: references `[TABLE|x]` and `x`; keys `Ethernet0,Ethernet4|3-4` and `Ethernet0|3`. On a multi-ASIC
 box the document holds one database per namespace (`localhost`, `asic0` …), and names of the latter carry the ASIC:
-`asic0/Ethernet-BP4`, `asic0/AZURE`. Migration files are flat (`"PORT|Ethernet0": {…}`) and read alike.
+`asic0/Ethernet-BP4`, `asic0/AZURE`; front ports do not, since they have one name in the whole box. Migration files are flat
+(`"PORT|Ethernet0": {…}`) and read alike.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ KNOWN: Mapping[str, tuple[type[Row], ...]] = {
     "DEFAULT_LOSSLESS_BUFFER_PARAMETER": (Buffer, BufferPool),
 }  # fmt: skip
 """The tables that are read, with the facts that come from each."""
+KEYED = r"~(?:.*,)?{0}(?:,.*)?[|:](?:.*,)?(?:{1}|[0-{1}]-[{1}-9])(?:,.*)?"
+"""A step of a JSON pointer to the row of a port and number, whose key may list ports and give a range: `Ethernet0|3-4`."""
 _NAMESPACE = re.compile(r"asic\d+")
 
 
@@ -59,6 +62,10 @@ class Database:
     def name(self, raw: str) -> str:
         """The name of an object of this database, in our form: without reference brackets, with the ASIC."""
         return self.prefix + reference(raw)
+
+    def port(self, raw: str) -> str:
+        """The name of a port, with the ASIC where another ASIC can have a port of this name."""
+        return port_name(self.prefix, raw)
 
 
 def databases(document: Any) -> list[Database]:
@@ -99,6 +106,11 @@ def reference(raw: str) -> str:
     return raw if found is None else found.group(1)
 
 
+def port_name(prefix: str, name: str) -> str:
+    """A port of a namespace. Front ports have names of their own in the whole box; those between ASICs repeat."""
+    return name if re.fullmatch(r"Ethernet\d+", name) else prefix + name
+
+
 def port_keys(key: str) -> list[str]:
     """Port names from the first part of a key: `Ethernet0,Ethernet4|3-4`."""
     return [name.strip() for name in key.split("|", 1)[0].split(",") if name.strip()]
@@ -137,7 +149,7 @@ def interfaces(database: Database) -> Iterator[Normalised]:
     parents = _parents(ports)
     for table in ("PORT", "PORTCHANNEL", "MGMT_PORT"):
         for name, fields in database.rows(table):
-            cells = Cells(Interface, database.name(name))
+            cells = Cells(Interface, database.port(name))
             cells.read("enabled", fields.get("admin_status"), is_up)
             cells.read("mtu", fields.get("mtu"), whole_number)
             cells.read("description", fields.get("description"), str, not_given)
@@ -149,7 +161,7 @@ def interfaces(database: Database) -> Iterator[Normalised]:
                 cells.read("lanes", fields.get("lanes"), str)
                 cells.read("cable_length_m", lengths.get(name), canonical.metres)
                 cells.read("lag", members.get(name), database.name)
-                cells.read("breakout_parent", parents.get(name), database.name)
+                cells.read("breakout_parent", parents.get(name), database.port)
             yield from cells.rows()
 
 

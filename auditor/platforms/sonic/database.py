@@ -12,7 +12,7 @@ from auditor.address import Layer
 from auditor.facts import Buffer, BufferPool, ClassMap, ConfigFile, DscpMap, Interface, PriorityGroup, QosPort, Queue, System
 from auditor.model import Fill, GapReason, Normalised, Parser, Source, Unread
 from auditor.platforms.sonic import buffers, qos
-from auditor.platforms.sonic.config_db import KNOWN, databases, interfaces, system
+from auditor.platforms.sonic.config_db import KEYED, KNOWN, databases, interfaces, system
 
 FILE = "/etc/sonic/config_db.json"
 
@@ -85,6 +85,9 @@ def saved(body: str, parameters: Mapping[str, str]) -> Iterator[Normalised]:
         return
     plain = json.dumps(document, sort_keys=True, separators=(",", ":"))
     yield ConfigFile(name=FILE, exists=True, parses=True, digest=sha256(plain.encode("utf-8", "surrogatepass")).hexdigest())
+    if isinstance(document, dict) and "DEVICE_METADATA" in document and "PORT" not in document:
+        for fill in fills[1:]:  # all but the device itself
+            yield Unread(fill.row_type, reason=GapReason.NOT_COLLECTED, detail="no PORT in it: each ASIC has a file of its own")
     yield from config(document, parameters)
 
 
@@ -95,7 +98,10 @@ _POINTERS = {
     "interface.cable_length_m": "/CABLE_LENGTH/AZURE/{0}",
     "qos_port": "/PORT_QOS_MAP/{0}",
     "dscp_map": "/DSCP_TO_TC_MAP/{0}/{1}",
-    "queue": "/QUEUE/{0}|{1}",
+    "queue": "/QUEUE/" + KEYED,
+    "queue.buffer_profile": "/BUFFER_QUEUE/" + KEYED,
+    "priority_group": "/BUFFER_PG/" + KEYED,
+    "buffer_pool": "/BUFFER_POOL/{0}",
     "queue.watchdog_enabled": "/PFC_WD/{0}",
     "queue.watchdog_detection_s": "/PFC_WD/{0}",
     "queue.watchdog_restoration_s": "/PFC_WD/{0}",

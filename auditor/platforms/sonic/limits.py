@@ -51,15 +51,20 @@ UNSUPPORTED = (
     Unsupported("class_map", ("kind", "to"), f"every such map {_STRAIGHT}", Layer.APPLIED),
     Unsupported("queue", ("scheduler", "weight"), f"QUEUE {_STRAIGHT}", Layer.APPLIED),
     Unsupported(
+        "queue", ("ecn_enabled", "ecn_min_bytes", "ecn_max_bytes", "ecn_probability", "ecn_profile"),
+        f"WRED_PROFILE {_STRAIGHT}", Layer.APPLIED,
+    ),
+    Unsupported("queue", ("buffer_profile",), "BUFFER_QUEUE is read from CONFIG_DB alone", Layer.APPLIED),
+    Unsupported(
         "queue", ("watchdog_enabled", "watchdog_detection_s", "watchdog_restoration_s", "watchdog_action"),
         f"PFC_WD {_STRAIGHT}", Layer.APPLIED,
     ),
-    Unsupported("qos_port", ("pfc_direction",), "asymmetric PFC is not read yet"),
+    Unsupported("qos_port", ("pfc_direction",), "SONiC tells only whether PFC is asymmetric: it pauses both ways"),
     Unsupported("qos_port", ("global_pause_rx", "global_pause_tx"), "CONFIG_DB has no setting of 802.3x pause"),
     Unsupported("system", ("vendor",), "no command names the maker in a form that all images share"),
     Unsupported("system", ("booted_at",), "show version prints local time without its zone"),
     Unsupported("interface", ("frame_bytes",), "SONiC counts IP bytes and prints no frame size"),
     Unsupported("interface", ("error_disabled",), "no document proves where SONiC tells it"),
-    Unsupported("buffer", ("total_bytes",), "no command prints the size of the whole buffer"),
+    Unsupported("buffer", ("total_bytes",), "no show command prints the size of the whole buffer"),
     Unsupported("firmware", ("pending_version", "part_number", "psid"), "the status table has running versions only"),
 )  # fmt: skip

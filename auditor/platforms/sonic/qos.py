@@ -78,7 +78,7 @@ def qos_ports(database: Database) -> Iterator[Normalised]:
     """Trust, bound maps and PFC of every front port."""
     switch_wide = dict(database.rows("PORT_QOS_MAP")).get("global", {}).get("dscp_to_tc_map")
     for port, fields in _bindings(database).items():
-        cells = Cells(QosPort, database.name(port))
+        cells = Cells(QosPort, database.port(port))
         dscp_map = fields.get("dscp_to_tc_map") or switch_wide
         cells.read("dscp_map", dscp_map, database.name)
         for field, column in _BINDINGS.items():
@@ -120,7 +120,7 @@ def queues(database: Database) -> Iterator[Normalised]:
     found: defaultdict[str, dict[int, Cells]] = defaultdict(dict)
 
     def cells_of(port: str, queue: int) -> Cells:
-        return found[port].setdefault(queue, Cells(Queue, database.name(port), str(queue)))
+        return found[port].setdefault(queue, Cells(Queue, database.port(port), str(queue)))
 
     fills: tuple[tuple[str, Callable[[Cells, Mapping[str, Any]], None]], ...] = (
         ("QUEUE", partial(_settle, dict(database.rows("SCHEDULER")), _wred_profiles(database))),
@@ -136,7 +136,7 @@ def queues(database: Database) -> Iterator[Normalised]:
                     for queue in numbers_of(numbers):
                         fill(cells_of(port, queue), fields)
                 except ValueError as error:
-                    yield Unread(Queue, (database.name(port),), detail=f"{table} {key[:60]!r}: {error}")
+                    yield Unread(Queue, (database.port(port),), detail=f"{table} {key[:60]!r}: {error}")
     if database.holds("PFC_WD"):
         rows = {port: fields for key, fields in database.rows("PFC_WD") for port in port_keys(key) if port != "GLOBAL"}
         field = _watchdog_field(database)
@@ -149,7 +149,7 @@ def queues(database: Database) -> Iterator[Normalised]:
                 for queue in watched | _paused(binding, maps):
                     cells_of(port, queue)
             except ValueError as error:
-                yield Unread(Queue, (database.name(port),), detail=f"PFC watchdog: {error}")
+                yield Unread(Queue, (database.port(port),), detail=f"PFC watchdog: {error}")
                 continue
             for queue, cells in found[port].items():
                 _watch(cells, rows[port] if queue in watched else None)

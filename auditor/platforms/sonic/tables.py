@@ -3,8 +3,9 @@
 They are read by their line of dashes (`dialects.ruler`), not by templates: cells are empty (a neighbour without name), hold
 blanks (`QSFP+ or later`), and the width and side of a column change with its content and its release.
 
-Every one of them can stop in the middle without an exit status that says so; a row that does not reach its last column
-ends what can be concluded, and the rest of the table is a gap.
+Every one of them can stop in the middle without an exit status that says so. A row that does not reach its last column, or a
+line without its end, ends what can be concluded: that row is not read, and the rest of the table is a gap. Where a table of ports
+stops between two lines only the ports that another answer lists can tell (`Platform.censuses`).
 """
 
 from __future__ import annotations
@@ -18,9 +19,10 @@ from auditor.dialects.ruler import RulerRow, RulerTable, tables
 from auditor.facts import Firmware, Interface, Neighbour, QosPort, Queue, Row
 from auditor.model import GapReason, Normalised, Unread
 from auditor.platforms.sonic.cells import Cells, is_up, never, not_given, whole_number
+from auditor.platforms.sonic.config_db import port_name
 from auditor.platforms.sonic.qos import priorities
 
-_NAME = re.compile(r"[A-Za-z][\w./-]{0,63}")
+_NAME = re.compile(r"[A-Za-z][\w./:-]{0,63}")
 _MANAGEMENT = "the management port is not in this table"
 _ASICS = "on a box with several ASICs this table does not say to which one a port belongs"
 
@@ -36,7 +38,9 @@ def _table(body: str, *columns: str) -> RulerTable:
 def _ports(table: RulerTable, key: str, last: str, row_type: type[Row]) -> Iterator[tuple[str, Mapping[str, str]] | Unread]:
     """Name and cells of each whole row; an Unread where a row is broken, or where it breaks off."""
     for row in table.rows:
-        if row.cells is None:
+        if not row.ended:
+            yield _broken_off(row_type, row)
+        elif row.cells is None:
             yield Unread(row_type, detail=_does_not_fit(row))
         elif last not in row.cells:
             yield _broken_off(row_type, row)
@@ -117,7 +121,9 @@ def lldp_table(body: str, _parameters: Mapping[str, str]) -> Iterator[Normalised
     table = _table(body, "LocalPort", "RemoteDevice", "RemotePortID", "RemotePortDescr")
     found: list[Cells] = []
     for row in table.rows:
-        if row.cells is None or not (row.cells.get("LocalPort") or row.cells.get("RemotePortDescr")):
+        if not row.ended:
+            yield _broken_off(Neighbour, row)
+        elif row.cells is None or not (row.cells.get("LocalPort") or row.cells.get("RemotePortDescr")):
             yield Unread(Neighbour, detail=_does_not_fit(row))
         elif not row.cells["LocalPort"]:
             if found and "port_description" in found[-1].values:
@@ -158,6 +164,33 @@ def watchdog(body: str, _parameters: Mapping[str, str]) -> Iterator[Normalised]:
         yield Unread(Queue, reason=GapReason.UNSUPPORTED, detail=detail)
 
 
+def watchdog_stats(body: str, _parameters: Mapping[str, str]) -> Iterator[Normalised]:
+    """`pfcwd show stats`: COUNTERS_DB, the queues that ever had a storm or traffic counted by the watchdog.
+
+    A queue in a storm has at least one storm counted, so a queue that is not listed is in none. `N/A`: not watched.
+    """
+    table = _table(body, "QUEUE", "STATUS", "STORM DETECTED/RESTORED")
+    for item in _ports(table, "QUEUE", table.headers[-1], Queue):
+        if isinstance(item, Unread):
+            yield item
+            continue
+        port, separator, queue = item[0].partition(":")
+        if port.startswith("Ethernet-"):
+            yield Unread(Queue, reason=GapReason.UNSUPPORTED, detail=_ASICS)
+        elif not separator or not re.fullmatch(r"\d{1,2}", queue):
+            yield Unread(Queue, detail=f"{printable(item[0], 40)!r} is no queue of a port")
+        else:
+            cells = Cells(Queue, port, queue)
+            cells.read("watchdog_state", item[1]["STATUS"], _watchdog_state)
+            yield from cells.rows()
+
+
+def _watchdog_state(raw: str) -> str:
+    if raw not in ("operational", "stormed"):
+        raise ValueError(f"neither operational nor stormed: {raw[:60]!r}")
+    return raw
+
+
 def pfc_priority(body: str, _parameters: Mapping[str, str]) -> Iterator[Normalised]:
     """`show pfc priority`: CONFIG_DB PORT_QOS_MAP `pfc_enable`, one table per namespace. `N/A` and empty: no priority.
 
@@ -174,12 +207,12 @@ def pfc_priority(body: str, _parameters: Mapping[str, str]) -> Iterator[Normalis
         for row in table.rows:
             name = "" if row.cells is None else row.cells["Interface"]
             shown = None if row.cells is None else row.cells.get("Lossless priorities")
-            if shown is None and row.line == last:
+            if not row.ended or (shown is None and row.line == last):
                 yield _broken_off(QosPort, row)
             elif not _NAME.fullmatch(name):
                 yield Unread(QosPort, detail=_does_not_fit(row))
             elif name != "global":
-                cells = Cells(QosPort, prefix + name)
+                cells = Cells(QosPort, port_name(prefix, name))
                 cells.read("pfc_priorities", "" if shown in (None, "N/A") else shown, priorities, never)
                 yield from cells.rows()
 
@@ -192,6 +225,9 @@ def firmware(body: str, _parameters: Mapping[str, str]) -> Iterator[Normalised]:
     table = _table(body, "Chassis", "Module", "Component", "Version")
     module = ""
     for row in table.rows:
+        if not row.ended:
+            yield _broken_off(Firmware, row)
+            continue
         if row.cells is None or not row.cells.get("Component"):
             yield Unread(Firmware, detail=_does_not_fit(row))
             continue
