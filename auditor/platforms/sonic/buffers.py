@@ -92,7 +92,9 @@ def _profile(database: Database, name: str, dynamic: bool) -> _Profile:
     cells.values["profile"] = database.name(name)
     for field, column in (("size", "size_bytes"), ("xoff", "headroom_bytes"), ("xon", "xon_bytes")):
         cells.read(column, fields.get(field), whole_number)
-    if all(item.column != "headroom_bytes" for item in cells.unread):
+    if any(item.column == "headroom_bytes" for item in cells.unread):
+        cells.unread.append(Unread(PriorityGroup, cells.key, "lossless", detail="its headroom cannot be read"))
+    else:
         cells.values["lossless"] = bool(cells.values.get("headroom_bytes"))
         _trigger(cells.values)
     generated = _GENERATED.fullmatch(name)
