@@ -17,10 +17,9 @@ are the device's own business.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 
 from auditor.address import Address, Layer
-from auditor.facts import Value
+from auditor.facts import TABLES, Value
 from auditor.model import ABSENT, Cell, Fact, Hop, HopCell, State, TrafficClass
 
 READS = (
@@ -46,9 +45,9 @@ def hops(state: State, ports: Mapping[str, tuple[TrafficClass, ...]], *, host: b
 
 def fact(cell: Cell) -> Fact:
     """A cell as link ends carry it: its address with the layer that was read, and where that was read."""
-    origin = cell.origin
+    origin, address = cell.origin, cell.address
     return Fact(
-        replace(cell.address, layer=cell.layer),
+        address if address.layer is cell.layer else Address(address.table, address.key, address.column, cell.layer),
         cell.value,
         cell.layer,
         origin.platform if origin else "",
@@ -58,50 +57,52 @@ def fact(cell: Cell) -> Fact:
     )
 
 
-@dataclass(slots=True)
 class _Look:
-    """Looks into a State and makes cells of hops; what several ports share (rows of maps) is looked up and made once."""
+    """Looks into a State and makes cells of hops. What several ports share (rows of maps, words) exists once."""
 
-    state: State
-    _cells: dict[tuple[str, tuple[str, ...], str], Cell] = field(default_factory=dict)
-    _facts: dict[Address, Fact] = field(default_factory=dict)
-    _made: dict[tuple[str, Address, bool | None, str, str], HopCell] = field(default_factory=dict)
-    _notes: dict[tuple[str, str | None, Layer], str] = field(default_factory=dict)
+    def __init__(self, state: State) -> None:
+        self.state = state
+        self._facts: dict[tuple[str, tuple[str, ...], str], Fact] = {}
+        self._layers: dict[tuple[str, str], Layer | None] = {}
+        self._made: dict[tuple[str, Address, bool | None, str, str], HopCell] = {}
+        self._notes: dict[tuple[str, str | None, Layer], str] = {}
+        self._words: dict[str, str] = {}
 
-    def cell(self, table: str, key: tuple[str, ...], column: str) -> Cell:
+    def fact(self, table: str, key: tuple[str, ...], column: str) -> Fact:
+        """The fact of one cell."""
         place = (table, key, column)
-        if place not in self._cells:
-            self._cells[place] = self.state.cell(Address(table, key, column))
-        return self._cells[place]
+        found = self._facts.get(place)
+        if found is None:
+            if (table, column) not in self._layers:
+                self._layers[table, column] = self.state.layer_of(TABLES[table], column)
+            found = self._facts[place] = fact(self.state.cell(Address(table, key, column, self._layers[table, column])))
+        return found
 
-    def make(self, name: str, cell: Cell, ok: bool, seen: str, wanted: str, shared: Address | None = None) -> HopCell:
+    def make(self, name: str, found: Fact, ok: bool, seen: str, wanted: str, shared: Address | None = None) -> HopCell:
         """A cell of a hop; unknown, whatever `ok`, when the fact behind it is unknown."""
-        known = cell.known
-        place = (name, cell.address, ok if known else None, seen, wanted)
-        if place not in self._made:
-            if cell.address not in self._facts:
-                self._facts[cell.address] = fact(cell)
-            words = seen if known else "not known"
-            self._made[place] = HopCell(
-                name, ok if known else None, words, wanted, self._facts[cell.address], shared, self._note(cell)
-            )
-        return self._made[place]
+        judged, words = (ok, seen) if found.value is not None else (None, "not known")
+        place = (name, found.address, judged, words, wanted)
+        made = self._made.get(place)
+        if made is None:
+            words, wanted = self._words.setdefault(words, words), self._words.setdefault(wanted, wanted)
+            made = self._made[place] = HopCell(name, judged, words, wanted, found, shared, self._note(found))
+        return made
 
-    def _note(self, cell: Cell) -> str:
+    def _note(self, found: Fact) -> str:
         """Which layer was read, and why it was not the applied one."""
-        if cell.layer is None or cell.layer is Layer.APPLIED:
-            return cell.layer or ""
-        place = (cell.address.table, cell.address.column, cell.layer)
+        if found.layer is None or found.layer is Layer.APPLIED:
+            return found.layer or ""
+        place = (found.address.table, found.address.column, found.layer)
         if place not in self._notes:
-            gap = self.state.gap_at(cell.address.table, Layer.APPLIED, (), cell.address.column)
-            self._notes[place] = f"{cell.layer}; applied {gap.reason.replace('_', ' ')}"
+            gap = self.state.gap_at(found.address.table, Layer.APPLIED, (), found.address.column)
+            self._notes[place] = f"{found.layer}; applied {gap.reason.replace('_', ' ')}"
         return self._notes[place]
 
-    def mapped(self, kind: str, binding: Cell, number: int) -> Cell:
+    def mapped(self, kind: str, binding: Fact, number: int) -> Fact:
         """The row of the bound map `kind` for a traffic class or priority; the binding itself where no map is bound."""
-        if not binding.present:
+        if not _present(binding):
             return binding
-        return self.cell("class_map", (f"{kind}:{binding.value}", str(number)), "to")
+        return self.fact("class_map", (f"{kind}:{binding.value}", str(number)), "to")
 
 
 def _switch_hops(look: _Look, ports: Mapping[str, tuple[TrafficClass, ...]]) -> dict[str, tuple[Hop, ...]]:
@@ -136,23 +137,43 @@ class _Ingress:
 
     def __init__(self, look: _Look, port: str) -> None:
         self.look, self.port = look, port
-        self.trust = look.cell("qos_port", (port,), "trust")
-        self.map = look.cell("qos_port", (port,), "dscp_map")
-        self.groups = look.cell("qos_port", (port,), "tc_to_pg")
-        self.pfc = look.cell("qos_port", (port,), "pfc_priorities")
+        self.trust = look.fact("qos_port", (port,), "trust")
+        self.map = look.fact("qos_port", (port,), "dscp_map")
+        self.groups = look.fact("qos_port", (port,), "tc_to_pg")
+        self.queues = look.fact("qos_port", (port,), "tc_to_queue")
+        self.stops = look.fact("qos_port", (port,), "pfc_to_queue")
+        self.pfc = look.fact("qos_port", (port,), "pfc_priorities")
 
-    def row(self, dscp: int) -> Cell:
+    def row(self, dscp: int) -> Fact:
         """The traffic class of a DSCP; the binding where no map is bound."""
-        return self.look.cell("dscp_map", (str(self.map.value), str(dscp)), "traffic_class") if self.map.present else self.map
+        return self.look.fact("dscp_map", (str(self.map.value), str(dscp)), "traffic_class") if _present(self.map) else self.map
 
-    def group(self, number: int) -> Cell:
+    def group(self, number: int) -> Fact:
         """The priority group of a traffic class."""
         return self.look.mapped("tc_to_pg", self.groups, number)
 
     def led_well(self, item: TrafficClass) -> set[int]:
-        """The traffic classes of its DSCPs, as far as nothing shows that they miss the priority group."""
+        """The traffic classes of its DSCPs that nothing shows to miss the priority group."""
         found = {number for dscp in item.dscp if isinstance(number := self.row(dscp).value, int)}
-        return {number for number in found if (group := self.group(number)).value == item.priority or not group.known}
+        return {number for number in found if self.group(number).value in (item.priority, None) and not self.astray(number, item)}
+
+    def astray(self, number: int, item: TrafficClass) -> bool:
+        """Whether the DSCP map is to blame for a traffic class that misses the priority: the other maps lead some other
+        traffic class there, and this one has not the priority's own number by itself."""
+        if number == item.priority or self._ends_well(number, item) is not False:
+            return False
+        return any(self._ends_well(other, item) for other in range(TRAFFIC_CLASSES))
+
+    def _ends_well(self, number: int, item: TrafficClass) -> bool | None:
+        """Whether a traffic class ends in the priority: by its priority group; where that cannot be seen, by its queue."""
+        group = self.group(number)
+        if group.value is not None:
+            return group.value == item.priority
+        queue = self.look.mapped("tc_to_queue", self.queues, number)
+        stopped = self.look.mapped("pfc_to_queue", self.stops, item.priority)
+        if queue.value is None or stopped.value is None:
+            return None
+        return queue.value == (stopped.value if isinstance(stopped.value, int) else item.priority)
 
     def cells(self, item: TrafficClass) -> Iterator[HopCell]:
         """What the class meets, in order."""
@@ -160,9 +181,9 @@ class _Ingress:
         yield _trust(look, self.trust)
         yield from self._classified(item)
         key = (self.port, pg)
-        lossless = look.cell("priority_group", key, "lossless")
-        profile = look.cell("priority_group", key, "profile")
-        named = f" (profile {profile.value})" if profile.present else ""
+        lossless = look.fact("priority_group", key, "lossless")
+        profile = look.fact("priority_group", key, "profile")
+        named = f" (profile {profile.value})" if _present(profile) else ""
         kind = "lossless" if lossless.value is True else "lossy" if lossless.value is False else "without a lossless profile"
         yield look.make(
             "priority_group",
@@ -177,11 +198,9 @@ class _Ingress:
             yield from self._notified(item, item.cnp_dscp)
 
     def _classified(self, item: TrafficClass) -> Iterator[HopCell]:
-        """DSCP to traffic class to priority group. Which of the two maps to blame: the DSCP map, when the other one leads
-        some other traffic class to the right group and the one at hand has not the priority's own number by itself."""
+        """DSCP to traffic class to priority group."""
         wanted = f"DSCP {_listed(item.dscp)} in priority group {item.priority}"
-        right = {number for number in range(TRAFFIC_CLASSES) if self.group(number).value == item.priority}
-        blamed: dict[int, Cell] = {}
+        good: dict[int, Fact] = {}
         for dscp in item.dscp:
             row = self.row(dscp)
             shared = Address("dscp_map", row.address.key[:1]) if row is not self.map else None
@@ -189,30 +208,29 @@ class _Ingress:
                 seen = f"no row for DSCP {dscp} in map {self.map.value}" if shared else "no DSCP map is bound"
                 yield self.look.make("dscp_map", row, False, seen, wanted, shared)
                 continue
-            group = self.group(row.value)
-            astray = group.known and group.value != item.priority and bool(right) and row.value != item.priority
+            group, astray = self.group(row.value), self.astray(row.value, item)
             seen = f"DSCP {dscp} is traffic class {row.value}"
-            if astray:
-                seen += f" and priority group {group.value}" if group.present else " without a priority group"
-            else:
-                blamed[row.value] = group
+            if astray and group.value is not None:
+                seen += f" and priority group {group.value}" if _present(group) else " without a priority group"
+            if not astray:
+                good[row.value] = group
             yield self.look.make("dscp_map", row, not astray, seen, wanted, shared)
-        for number, group in sorted(blamed.items()):
+        for number, group in sorted(good.items()):
             bound = group is not self.groups
             seen = f"traffic class {number} is in priority group {group.value}"
-            if not group.present:
+            if not _present(group):
                 seen = f"no row for traffic class {number}" if bound else "no map of priority groups is bound"
             shared = Address("class_map", group.address.key[:1]) if bound else None
             yield self.look.make("tc_to_pg", group, group.value == item.priority, seen, wanted, shared)
 
     def _headroom(self, key: tuple[str, str], named: str) -> HopCell:
         """Bytes that absorb what still arrives after a pause; of a pool that shares its headroom, the pool's count too."""
-        cell = self.look.cell("priority_group", key, "headroom_bytes")
+        cell = self.look.fact("priority_group", key, "headroom_bytes")
         own = cell.value if isinstance(cell.value, int) else 0
-        pool = self.look.cell("priority_group", key, "pool")
+        pool = self.look.fact("priority_group", key, "pool")
         lent: Value | None = None
-        if not own and pool.present and cell.present:
-            shared = self.look.cell("buffer_pool", (str(pool.value),), "shared_headroom_bytes").value
+        if not own and _present(pool) and _present(cell):
+            shared = self.look.fact("buffer_pool", (str(pool.value),), "shared_headroom_bytes").value
             lent = shared if isinstance(shared, int) else None
         seen = f"{own or 'no'} bytes of headroom{named}" + (f", {lent} shared in {pool.value}" if lent else "")
         return self.look.make("headroom", cell, bool(own or lent), seen, f"headroom for priority group {key[1]}")
@@ -236,30 +254,29 @@ def _egress(look: _Look, port: str, item: TrafficClass, data: list[int], notific
     """What the class meets on the way out. Where the two maps disagree on its queue, the one that has it on the queue of the
     priority's own number is right."""
     priority, wanted = item.priority, f"class {item.name} in the queue that pauses of priority {item.priority} stop"
-    queues = look.cell("qos_port", (port,), "tc_to_queue")
-    stops = look.cell("qos_port", (port,), "pfc_to_queue")
+    queues = look.fact("qos_port", (port,), "tc_to_queue")
+    stops = look.fact("qos_port", (port,), "pfc_to_queue")
     stopped = look.mapped("pfc_to_queue", stops, priority)
     queue = stopped.value if isinstance(stopped.value, int) else priority
     led = {number: look.mapped("tc_to_queue", queues, number) for number in data}
     others = {cell.value for cell in led.values()} - {queue}
-    guilty = "pfc_to_queue" if others == {priority} and stopped.present else "tc_to_queue"
+    guilty = "pfc_to_queue" if others == {priority} and _present(stopped) else "tc_to_queue"
     for number, cell in led.items():
         bound = cell is not queues
         seen = f"traffic class {number} is in queue {cell.value}"
-        if not cell.present:
+        if not _present(cell):
             seen = f"no row for traffic class {number}" if bound else "no map of queues is bound"
         good = cell.value == queue or guilty != "tc_to_queue"
         yield look.make("tc_to_queue", cell, good, seen, wanted, Address("class_map", cell.address.key[:1]) if bound else None)
-    if guilty == "pfc_to_queue":
-        queue, seen = priority, f"pauses of priority {priority} stop queue {queue}"
-        yield look.make("pfc_to_queue", stopped, False, seen, wanted, Address("class_map", stopped.address.key[:1]))
-    elif stopped.present:
-        shared = Address("class_map", stopped.address.key[:1])
-        yield look.make("pfc_to_queue", stopped, True, f"pauses of priority {priority} stop queue {queue}", wanted, shared)
-    pfc = look.cell("qos_port", (port,), "pfc_priorities")
+    bound = stopped is not stops
+    shared = Address("class_map", stopped.address.key[:1]) if bound else None
+    seen = f"pauses of priority {priority} stop queue {queue}{'' if bound else ', no map is bound'}"
+    yield look.make("pfc_to_queue", stopped, guilty != "pfc_to_queue", seen, wanted, shared)
+    queue = priority if guilty == "pfc_to_queue" else queue
+    pfc = look.fact("qos_port", (port,), "pfc_priorities")
     yield _pfc(look, pfc, item)
     key = (port, str(queue))
-    watchdog = look.cell("queue", key, "watchdog_enabled")
+    watchdog = look.fact("queue", key, "watchdog_enabled")
     seen = f"{'a' if watchdog.value is True else 'no'} PFC watchdog on queue {queue}"
     yield look.make("watchdog", watchdog, watchdog.value is True, seen, f"a PFC watchdog on queue {queue}")
     yield _marking(look, key)
@@ -269,36 +286,36 @@ def _egress(look: _Look, port: str, item: TrafficClass, data: list[int], notific
 
 def _marking(look: _Look, key: tuple[str, str]) -> HopCell:
     """Whether the queue marks: ECN on, and both thresholds there. The cell is the first one that says no."""
-    on, low, high = (look.cell("queue", key, column) for column in ("ecn_enabled", "ecn_min_bytes", "ecn_max_bytes"))
+    on, low, high = (look.fact("queue", key, column) for column in ("ecn_enabled", "ecn_min_bytes", "ecn_max_bytes"))
     wanted = f"ECN marks queue {key[1]}"
     if on.value is not True:
         return look.make("ecn", on, False, f"no ECN on queue {key[1]}", wanted)
-    lacking = next((cell for cell in (low, high) if not cell.present), None)
+    lacking = next((cell for cell in (low, high) if not _present(cell)), None)
     if lacking is not None:
         return look.make("ecn", lacking, False, f"ECN on queue {key[1]} has no threshold", wanted)
     return look.make("ecn", on, True, f"ECN marks queue {key[1]} from {low.value} to {high.value} bytes", wanted)
 
 
 def _notifications_out(
-    look: _Look, port: str, item: TrafficClass, way: tuple[int, Cell, Cell, Cell], notifications: list[int]
+    look: _Look, port: str, item: TrafficClass, way: tuple[int, Fact, Fact, Fact], notifications: list[int]
 ) -> HopCell:
     """The queue of the notifications is not that of the class, not paused, not marked."""
     taken, pfc, queues, stops = way
     paused = {look.mapped("pfc_to_queue", stops, priority).value: priority for priority in _numbers(pfc)}
-    paused.update({priority: priority for priority in _numbers(pfc) if not stops.present})
+    paused.update({priority: priority for priority in _numbers(pfc) if not _present(stops)})
     wanted = f"notifications (DSCP {item.cnp_dscp}) in a queue of their own without PFC and ECN"
     cell, seen = queues, ""
     for number in notifications:
         cell = look.mapped("tc_to_queue", queues, number)
         seen = f"traffic class {number} is in queue {cell.value}"
         shared = Address("class_map", cell.address.key[:1]) if cell is not queues else None
-        if not cell.present:
+        if not _present(cell):
             continue
         if cell.value == taken:
             return look.make("cnp", cell, False, f"{seen}, that of class {item.name}", wanted, shared)
         if cell.value in paused:
             return look.make("cnp", pfc, False, f"{seen}, which priority {paused[cell.value]} pauses", wanted)
-        marked = look.cell("queue", (port, str(cell.value)), "ecn_enabled")
+        marked = look.fact("queue", (port, str(cell.value)), "ecn_enabled")
         if marked.value is True:
             return look.make("cnp", marked, False, f"{seen}, which ECN marks", wanted)
     return look.make("cnp", cell, True, seen, wanted)
@@ -317,14 +334,14 @@ def _host_hops(look: _Look, ports: Mapping[str, tuple[TrafficClass, ...]]) -> di
 def _host(look: _Look, port: str, item: TrafficClass) -> tuple[HopCell, ...]:
     """What both directions of a NIC port have in common."""
     wanted = f"DSCP {_listed(item.dscp)} has priority {item.priority}"
-    rows = [(dscp, look.cell("host_dscp", (port, str(dscp)), "priority")) for dscp in item.dscp]
+    rows = [(dscp, look.fact("host_dscp", (port, str(dscp)), "priority")) for dscp in item.dscp]
     return (
-        _trust(look, look.cell("qos_port", (port,), "trust")),
+        _trust(look, look.fact("qos_port", (port,), "trust")),
         *(
             look.make("host_dscp", row, row.value == item.priority, f"DSCP {dscp} has priority {_said(row)}", wanted)
             for dscp, row in rows
         ),
-        _pfc(look, look.cell("qos_port", (port,), "pfc_priorities"), item),
+        _pfc(look, look.fact("qos_port", (port,), "pfc_priorities"), item),
     )
 
 
@@ -333,7 +350,7 @@ def _receive(look: _Look, port: str, item: TrafficClass) -> Iterator[HopCell]:
     yield _point(look, port, item, "np")
     if item.cnp_dscp is None:
         return
-    sent = look.cell("host_qos", (port,), "cnp_dscp")
+    sent = look.fact("host_qos", (port,), "cnp_dscp")
     yield look.make(
         "cnp_dscp",
         sent,
@@ -341,8 +358,8 @@ def _receive(look: _Look, port: str, item: TrafficClass) -> Iterator[HopCell]:
         f"notifications have DSCP {_said(sent)}",
         f"notifications with DSCP {item.cnp_dscp}",
     )
-    row = look.cell("host_dscp", (port, str(item.cnp_dscp)), "priority")
-    paused = _numbers(look.cell("qos_port", (port,), "pfc_priorities")) | {item.priority}
+    row = look.fact("host_dscp", (port, str(item.cnp_dscp)), "priority")
+    paused = _numbers(look.fact("qos_port", (port,), "pfc_priorities")) | {item.priority}
     seen = f"DSCP {item.cnp_dscp} has priority {_said(row)}"
     wanted = f"notifications (DSCP {item.cnp_dscp}) on a priority of their own without PFC"
     yield look.make("cnp", row, row.value not in paused, seen, wanted)
@@ -351,22 +368,26 @@ def _receive(look: _Look, port: str, item: TrafficClass) -> Iterator[HopCell]:
 def _point(look: _Look, port: str, item: TrafficClass, kind: str) -> HopCell:
     """Reaction point (slows down) of a sender, notification point (answers marks) of a receiver."""
     name, does = ("reaction_point", "slows down") if kind == "rp" else ("notification_point", "answers the marks of")
-    cell = look.cell("host_qos", (port,), f"ecn_{kind}")
+    cell = look.fact("host_qos", (port,), f"ecn_{kind}")
     wanted = f"the NIC {does} priority {item.priority}"
     return look.make(name, cell, item.priority in _numbers(cell), f"the NIC {does} priority {_listed(_numbers(cell))}", wanted)
 
 
-def _trust(look: _Look, cell: Cell) -> HopCell:
+def _trust(look: _Look, cell: Fact) -> HopCell:
     words = [str(item) for item in cell.value] if isinstance(cell.value, tuple) else []
     return look.make("trust", cell, "dscp" in words, f"classifies by {' and '.join(words) or 'nothing'}", "classifies by dscp")
 
 
-def _pfc(look: _Look, cell: Cell, item: TrafficClass) -> HopCell:
+def _pfc(look: _Look, cell: Fact, item: TrafficClass) -> HopCell:
     on = _numbers(cell)
     return look.make("pfc", cell, item.priority in on, f"PFC on priority {_listed(on)}", f"PFC on priority {item.priority}")
 
 
-def _numbers(cell: Cell) -> frozenset[int]:
+def _present(found: Fact) -> bool:
+    return found.value is not None and found.value is not ABSENT
+
+
+def _numbers(cell: Fact) -> frozenset[int]:
     return frozenset(item for item in cell.value if isinstance(item, int)) if isinstance(cell.value, tuple) else frozenset()
 
 
@@ -374,5 +395,5 @@ def _listed(items: Iterable[int]) -> str:
     return ", ".join(map(str, sorted(items))) or "none"
 
 
-def _said(cell: Cell) -> str:
+def _said(cell: Fact) -> str:
     return "none" if cell.value is ABSENT else str(cell.value)
