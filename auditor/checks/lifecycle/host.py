@@ -38,15 +38,14 @@ def pending_next_boot(state: State, context: RuleContext) -> Iterator[Judgement]
     for pci in sorted(names):
         yield _nic(state, pci, sorted(names[pci]))
     for pci in sorted({gap.key[0] for gap in state.gaps if gap.table == NicOption.TABLE and gap.key} - names.keys()):
-        yield unseen(Address("nic", (pci,)), state.gap_at(NicOption.TABLE, None, (pci,), None))
-    if not names:
-        gap = layers.open_gap(state, NicOption.TABLE, Layer.APPLIED, Layer.NEXT_BOOT)
-        if gap is not None and not gap.key:
-            yield unseen(Address(NicOption.TABLE), gap)
+        yield unseen(Address(NicOption.TABLE, (pci,)), state.gap_at(NicOption.TABLE, None, (pci,), None))
+    gap = layers.open_gap(state, NicOption.TABLE, Layer.APPLIED, Layer.NEXT_BOOT)
+    if gap is not None and not gap.key:
+        yield unseen(Address(NicOption.TABLE), gap)
 
 
 def _nic(state: State, pci: str, names: list[str]) -> Judgement:
-    nic = Address("nic", (pci,))
+    nic = Address(NicOption.TABLE, (pci,))
     waiting: list[tuple[Cell, Cell]] = []
     equal, seen = 0, {Layer.APPLIED: 0, Layer.NEXT_BOOT: 0}
     for name in names:
@@ -63,7 +62,7 @@ def _nic(state: State, pci: str, names: list[str]) -> Judgement:
         return passed(nic)
     read = max(seen, key=lambda layer: seen[layer])
     wanted = Layer.APPLIED if read is Layer.NEXT_BOOT else Layer.NEXT_BOOT
-    return unseen(nic, layers.missing(state, Address(NicOption.TABLE, (pci,)), read, wanted))
+    return unseen(nic, layers.missing(state, nic, read, wanted))
 
 
 def _deviation(state: State, pci: str, waiting: list[tuple[Cell, Cell]]) -> Deviation:
