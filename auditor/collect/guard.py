@@ -30,12 +30,14 @@ _PLACE = re.compile(r"\{([a-z][a-z0-9_]*)\}")
 def commands_for(platform: Platform, source: Source, parameters: Mapping[str, str] | None = None) -> str:
     """The exact text of a source's command, without privilege, for these parameters.
 
-    Raises PlatformError for a source that the platform does not declare, a command with shell operators, and a
-    parameter that is missing, unknown or no plain name.
+    Raises PlatformError for a source that the platform does not declare or that is read from captures only, a command with
+    shell operators, and a parameter that is missing, unknown or no plain name.
     """
     parameters = parameters or {}
     if source not in platform.sources:
         raise PlatformError(f"{platform.name} declares no source {source.key!r}; nothing is sent")
+    if not source.sent:
+        raise PlatformError(f"{platform.name}.{source.key}: is read from captures only; nothing is sent")
     wanted = set() if source.parameter is None else {source.parameter.name}
     if set(_PLACE.findall(source.command)) != wanted or set(parameters) != wanted:
         raise PlatformError(f"{platform.name}.{source.key}: the command needs exactly the parameters {sorted(wanted)}")
@@ -93,7 +95,7 @@ def allowed(device: Device, platforms: Mapping[str, Platform]) -> tuple[tuple[Pl
     out = []
     for name in device.platforms:
         platform = platforms[name]
-        for source in platform.sources:
+        for source in filter(lambda source: source.sent, platform.sources):
             sample = {} if source.parameter is None else {source.parameter.name: "x"}
             commands_for(platform, source, sample)
             out.append((platform, source, sent_text(source, source.command)))

@@ -19,7 +19,7 @@ class Survey:
 
     def __init__(self, device: Device, platform: Platform, reads: Iterable[str] | None) -> None:
         self._device, self._platform = device, platform
-        self._open: list[Source] = list(wanted_sources(platform, reads))
+        self._open: list[Source] = [source for source in wanted_sources(platform, reads) if source.sent]
         self._begun = {source.key for source in self._open}
         self._outputs: dict[str, list[tuple[Request, RawOutput]]] = {}
         self._gaps: list[Gap] = []
@@ -79,7 +79,10 @@ class Survey:
         """For each source that was asked and gave no answer, its first fallback that was not begun yet."""
         open_keys = {source.key for source in self._open}
         for primary in self._platform.sources:
-            family = [primary, *(source for source in self._platform.sources if source.fallback_for == primary.key)]
+            family = [
+                primary,
+                *(source for source in self._platform.sources if source.fallback_for == primary.key and source.sent),
+            ]
             begun = [source.key for source in family if source.key in self._begun]
             if primary.key not in self._outputs or open_keys.intersection(begun) or any(map(self._has_answer, begun)):
                 continue

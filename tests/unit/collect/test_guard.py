@@ -107,7 +107,19 @@ def test_every_command_of_every_registered_platform_passes_the_guard() -> None:
     for platform in registered().values():
         for source in platform.sources:
             sample = {} if source.parameter is None else {source.parameter.name: "eth0"}
-            assert commands_for(platform, source, sample)
+            if source.sent:
+                assert commands_for(platform, source, sample)
+            else:
+                with pytest.raises(PlatformError, match="captures only"):
+                    commands_for(platform, source, sample)
+
+
+def test_what_is_read_from_captures_only_is_neither_listed_nor_made_a_command(platform: Platform) -> None:
+    source = replace(platform.sources[0], sent=False)
+    silent = replace(platform, sources=(source, *platform.sources[1:]))
+    assert len(allowed(Device("a", ("demo",)), {"demo": silent})) == len(platform.sources) - 1
+    with pytest.raises(PlatformError, match="captures only"):
+        commands_for(silent, source)
 
 
 def test_allowed_lists_what_a_device_may_be_sent(platform: Platform) -> None:

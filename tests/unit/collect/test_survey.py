@@ -144,3 +144,11 @@ def test_a_body_is_redacted_decoded_and_cut(platform: Platform) -> None:
     assert output.failure is GapReason.TRUNCATED
     assert output.body.startswith("community <redacted>\n��x")
     assert "30 bytes" in output.detail
+
+
+def test_what_is_read_from_captures_only_is_never_asked_not_even_as_a_fallback(platform: Platform) -> None:
+    silent = {"peers_text", "version"}
+    quiet = replace(platform, sources=tuple(replace(source, sent=source.key not in silent) for source in platform.sources))
+    rounds, survey = run(quiet, {"lldpctl -f json": Answer(b"unknown option -f\n", status=0)})
+    assert not {"lldpctl", "show version"} & {command for commands in rounds for command in commands}
+    assert survey.finish() == []
