@@ -14,6 +14,7 @@ from collections.abc import Mapping
 PRIORITIES = 8
 CODE_POINTS = 64
 
+_DCBX = re.compile(r"^DCBX mode:[ \t]*(\S+) controlled[ \t]*$", re.MULTILINE)
 _TRUST = re.compile(r"^Priority trust state:[ \t]*(\S+)[ \t]*$", re.MULTILINE)
 _MAPPED = re.compile(r"^[ \t]+prio:(\d) dscp:([\d,]*)", re.MULTILINE)
 _PFC = re.compile(r"^[ \t]+priority((?:[ \t]+\d)+)[ \t]*\n[ \t]+enabled((?:[ \t]+[01])+)[ \t]*$", re.MULTILINE)
@@ -22,6 +23,12 @@ _PFC = re.compile(r"^[ \t]+priority((?:[ \t]+\d)+)[ \t]*\n[ \t]+enabled((?:[ \t]
 def trust(text: str) -> str | None:
     """The printed word: `dscp`, `pcp`, or `none` where the driver keeps no trust state. None: the line is not there."""
     found = _TRUST.search(text)
+    return None if found is None else found.group(1)
+
+
+def dcbx(text: str) -> str | None:
+    """Who owns the settings: `OS` or `Firmware`, as printed. None: the line is not there; the driver keeps no DCBX mode."""
+    found = _DCBX.search(text)
     return None if found is None else found.group(1)
 
 

@@ -1,4 +1,4 @@
-"""GPU hosts that run Linux: machine, network interfaces, RDMA ports and the QoS of NVIDIA adapters.
+"""GPU hosts that run Linux: machine, network interfaces, RDMA ports, QoS and options of NVIDIA adapters, what software is told.
 
 Traps of the field:
 - The MTU of Linux counts the IP packet: nothing to convert. RDMA has its own, the active MTU, which decides.
@@ -21,15 +21,16 @@ Traps of the field:
 from __future__ import annotations
 
 from auditor.model import Failure, GapReason, Platform, Unsupported
-from auditor.platforms.linux import links, machine, rdma
+from auditor.platforms.linux import links, machine, options, qos, rdma, software
 
-_LINE = r"^(?![\s\d]).*"
-"""A line that may be a complaint: those of interfaces begin with a number or a blank, and a description may hold any words."""
+_LINE = r"^(?![\s\d#]).*"
+"""A line that may be a complaint: those of interfaces begin with a number or a blank, comments with `#`; both may hold any
+words."""
 
 PLATFORM = Platform(
     name="linux",
     title="GPU host (Linux)",
-    sources=(*machine.SOURCES, *links.SOURCES, *rdma.SOURCES),
+    sources=(*machine.SOURCES, *links.SOURCES, *rdma.SOURCES, *qos.SOURCES, *options.SOURCES, *software.SOURCES),
     failures=(
         Failure(r"^ssh: connect to host .*", GapReason.UNREACHABLE, "the host did not answer"),
         Failure(rf"{_LINE}(?:command not found.*|\S: not found$)", GapReason.REJECTED, "the command is not installed"),
@@ -43,14 +44,19 @@ PLATFORM = Platform(
             GapReason.UNSUPPORTED,
             "this network device cannot tell",
         ),
-        Failure(r"^cat: .*: No such file or directory", GapReason.UNSUPPORTED, "this machine has no such file"),
+        Failure(
+            r"^(?:cat|grep|ls): (?!/etc/nccl\.conf:).*: No such file or directory", GapReason.UNSUPPORTED,
+            "this machine has no such file",
+        ),
         Failure(rf"{_LINE}No such device.*|^Device \S+ does not exist.*", GapReason.REJECTED, "there is no such device"),
         Failure(r"^No IB devices found", GapReason.REJECTED, "no RDMA device is open to programs"),
+        Failure(r"^-E- .*", GapReason.REJECTED, "the adapter's options cannot be read"),
         Failure(r"^Failed to open NETLINK_RDMA socket", GapReason.REJECTED, "the kernel has no RDMA loaded"),
         Failure(r".*[Uu]nable to connect to (?:lldpd|socket).*", GapReason.REJECTED, "lldpd does not run"),
         Failure(r"^(?:Object|Option) \"\S+\" is unknown.*", GapReason.REJECTED, "an older tool that lacks this spelling"),
         Failure(r"^Traceback \(most recent call last\)", GapReason.REJECTED, "the tool crashed"),
     ),
+    secrets=(r"(?i)^[ \t]*(?:export[ \t]+)?\w*(?:token|secret|passw|passphrase|credential|api_?key|access_?key)\w*=(.+)$",),
     unsupported=(
         Unsupported(
             "queue",
@@ -64,11 +70,8 @@ PLATFORM = Platform(
         Unsupported(
             "qos_port", ("pfc_direction",), "mlnx_qos prints one bit for both directions; the driver reads it from one of them"
         ),
-        Unsupported("qos_port", ("global_pause_rx", "global_pause_tx"), "no recorded answer of `ethtool -a` proves its form"),
         Unsupported("qos_port", ("dscp_map", "tc_to_queue", "tc_to_pg", "pfc_to_queue"), "an adapter's maps have no names"),
         Unsupported("rdma_port", ("rdma_tos",), "the tool that reads it makes directories in configfs: not read-only"),
-        Unsupported("rdma_port", ("global_tclass",), "a file of its own in sysfs per port, which no source reads"),
-        Unsupported("rdma_port", ("pci",), "no answer names it; it follows from the network device of the port"),
         Unsupported("interface", ("up_since", "frame_bytes", "speed", "autoneg", "cable_length_m", "lanes"), "not read here"),
         Unsupported("interface", ("breakout_parent", "error_disabled"), "a matter of switches"),
         Unsupported("neighbour", ("heard_s",), "lldpd prints the time since the last change, not since the last frame"),

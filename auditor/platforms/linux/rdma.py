@@ -1,4 +1,4 @@
-"""RDMA ports and how their network devices classify and pause: `rdma link`, `ibv_devinfo -v`, `mlnx_qos`."""
+"""RDMA ports: `rdma link`, `ibv_devinfo -v`, and what sysfs says of their bus and their traffic class."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterator, Mapping
 from auditor import canonical
 from auditor.address import Layer
 from auditor.dialects import ibv_devinfo as dialect
-from auditor.dialects import mlnx_qos as qos
-from auditor.facts import HostDscp, QosPort, RdmaPort, from_plain
+from auditor.facts import RdmaPort, from_plain
 from auditor.model import Fill, GapReason, Normalised, Parameter, Parser, Source, Unread
 
 _SOFTWARE = ("rxe", "siw")
-_NOT_NVIDIA = (*_SOFTWARE, "ionic", "bnxt_re")
-_ANCHOR = r"^(?:link |\d+/\d+: )\S+/\d+:? "
-_LINE = re.compile(r"^(?:link |\d+/\d+: )(\S+)/\d+:? (.*)$", re.MULTILINE)
+_NOT_NVIDIA = (*_SOFTWARE, "ionic", "bnxt_re", "irdma", "efa", "hns", "mana", "erdma", "qedr", "cxgb4", "vmw_pvrdma")
+_START = r"^(?:link |\d+/\d+: )"
+_LINE = re.compile(_START + r"(\S+)/(\d+):? (.*)$", re.MULTILINE)
+"""The second form is that of iproute2 before 4.20."""
 
 _STATES = {"ACTIVE": "active", "DOWN": "down", "INIT": "init", "ARMED": "armed"}
 _LINK_LAYERS = {"Ethernet": "ethernet", "InfiniBand": "infiniband"}
@@ -46,25 +46,28 @@ def ethernet_netdevs(body: str) -> list[str]:
 def _netdevs(body: str, without: tuple[str, ...], *, infiniband: bool) -> list[str]:
     """Names in their order, each once. An InfiniBand port is told by its LID, which Ethernet ports do not have."""
     names = []
-    for device, rest in _LINE.findall(body):
+    for device, _, rest in _LINE.findall(body):
         netdev = re.search(r"\bnetdev (\S+)", rest)
         if netdev is not None and not device.startswith(without) and (infiniband or not re.search(r"\blid \d", rest)):
             names.append(netdev.group(1))
     return list(dict.fromkeys(names))
 
 
-def rdma_link(groups: Mapping[str, list[dict[str, str]]], _parameters: Mapping[str, str]) -> Iterator[Normalised]:
-    """Every RDMA port with its state and its network device, where it has one."""
-    for row in groups.get("rows", []):
-        key = (row["name"], row["port"])
-        words = row.get("rest", "").split()
+def rdma_link(body: str, _parameters: Mapping[str, str]) -> Iterator[Normalised]:
+    """Every RDMA port with its state and its network device, where it has one: a name, then pairs of words."""
+    rows = _LINE.findall(body)
+    for name, port, rest in rows:
+        words = rest.split()
         pairs = dict(zip(words[::2], words[1::2], strict=False))
         state = _STATES.get(pairs.get("state", ""))
-        yield RdmaPort(name=key[0], port=key[1], netdev=pairs.get("netdev"), state=state)
+        yield RdmaPort(name=name, port=port, netdev=pairs.get("netdev"), state=state)
         if state is None:
-            yield Unread(RdmaPort, key, "state", detail=f"no state: {pairs.get('state', '')[:40]!r}")
+            yield Unread(RdmaPort, (name, port), "state", detail=f"no state: {pairs.get('state', '')[:40]!r}")
         if "physical_state" not in pairs:
-            yield Unread(RdmaPort, key, "netdev", GapReason.TRUNCATED, "the line stops before the network device")
+            yield Unread(RdmaPort, (name, port), "netdev", GapReason.TRUNCATED, "the line stops before the network device")
+    begun = len(re.findall(_START, body, re.MULTILINE))
+    if begun != len(rows):
+        yield Unread(RdmaPort, detail=f"{begun} ports begin in the answer, {len(rows)} were read")
 
 
 def ibv_devinfo(body: str, _parameters: Mapping[str, str]) -> Iterator[Normalised]:
@@ -157,49 +160,71 @@ _READ: Mapping[str, Callable[[dialect.Device, dialect.Port], str | int | None]] 
 }
 
 
-def mlnx_qos(body: str, parameters: Mapping[str, str]) -> Iterator[Normalised]:
-    """Trust, PFC and the DSCP map of one network device."""
-    netdev = parameters["netdev"]
-    word, pfc, whole = qos.trust(body), None, True
-    try:
-        pfc = qos.pfc(body)
-        whole = pfc is not None  # the table stands behind the map; without it the answer was cut, which its anchor tells
-    except ValueError as error:
-        yield Unread(QosPort, (netdev,), "pfc_priorities", detail=str(error))
-    yield QosPort(
-        port=netdev,
-        trust=(word,) if word in ("dscp", "pcp") else None,
-        pfc_priorities=None if pfc is None else tuple(priority for priority, on in pfc.items() if on),
-    )
-    if word == "none":
-        yield Unread(QosPort, (netdev,), "trust", GapReason.UNSUPPORTED, "the driver keeps no trust state")
-    elif word not in (None, "dscp", "pcp"):
-        yield Unread(QosPort, (netdev,), "trust", detail=f"no trust state: {str(word)[:40]!r}")
-    yield from _dscp_map(netdev, body, word, whole)
+_TCLASS = r"tclass=\d+[ \t]*$"
+_TCLASS_OF = r"^\S*infiniband/([^/\s:]+)/tc/(\d+)/traffic_class:(.*)$"
 
 
-def _dscp_map(netdev: str, body: str, trust: str | None, whole: bool) -> Iterator[Normalised]:
-    try:
-        mapped = qos.dscp_map(body)
-    except ValueError as error:
-        yield Unread(HostDscp, (netdev,), detail=str(error))
-        return
-    for point, priorities in sorted((mapped or {}).items()):
-        if len(priorities) == 1:
-            yield HostDscp(netdev=netdev, dscp=str(point), priority=min(priorities))
-        else:
-            listed = ", ".join(map(str, sorted(priorities)))
-            yield Unread(HostDscp, (netdev, str(point)), "priority", GapReason.CONFLICT, f"given to the priorities {listed}")
-    if not whole:
-        return
-    if mapped is None and trust in ("pcp", "none"):
-        yield Unread(HostDscp, (netdev,), reason=GapReason.UNSUPPORTED, detail=f"not printed while trust is {trust}")
-    elif mapped is None:
-        yield Unread(HostDscp, (netdev,), detail="no DSCP map in the answer, though trust is dscp")
-    elif len(mapped) < qos.CODE_POINTS:
-        # Without a file of its own in sysfs the driver lists only what was set, and which priority the rest has depends on it.
-        detail = f"{len(mapped)} of {qos.CODE_POINTS} code points are listed"
-        yield Unread(HostDscp, (netdev,), reason=GapReason.UNSUPPORTED, detail=detail)
+def rdma_pci(body: str, _parameters: Mapping[str, str]) -> Iterator[Normalised]:
+    """PCI address of every RDMA device, read where its link in sysfs leads. Software devices have none."""
+    for device, pci in _on_pci(body):
+        yield RdmaPort(name=device, port="1", pci=pci)
+
+
+def nvidia_functions(body: str) -> list[str]:
+    """PCI addresses of the RDMA devices that may be NVIDIA's, from the text of `ls -l /sys/class/infiniband`."""
+    return list(dict.fromkeys(pci for device, pci in _on_pci(body) if not device.startswith(_NOT_NVIDIA)))
+
+
+def _on_pci(body: str) -> Iterator[tuple[str, str]]:
+    for device, path in re.findall(r"^l.* (\S+) -> (\S+)/infiniband/\1[ \t]*$", body, re.MULTILINE):
+        try:
+            yield device, canonical.pci(path.rpartition("/")[2])
+        except ValueError:  # on another bus, or none
+            continue
+
+
+def roce_devices(body: str) -> list[str]:
+    """RDMA devices that may be NVIDIA's, are on Ethernet and have only port 1, from the text of `rdma link`."""
+    ports: dict[str, set[str]] = {}
+    for device, port, rest in _LINE.findall(body):
+        if not device.startswith(_NOT_NVIDIA) and not re.search(r"\blid \d", rest):
+            ports.setdefault(device, set()).add(port)
+    return [device for device, numbers in ports.items() if numbers == {"1"}]
+
+
+def rdma_tclass(body: str, parameters: Mapping[str, str]) -> Iterator[Normalised]:
+    """The traffic class that the driver writes over that of every ordinary queue pair of the device; an empty file: none."""
+    if body.strip():
+        yield _tclass(parameters["rdma"], "1", body)
+
+
+def rdma_tclass_all(body: str, _parameters: Mapping[str, str]) -> Iterator[Normalised]:
+    """The same for every port of a listing, in which only ports with a traffic class stand."""
+    lines: dict[tuple[str, str], list[str]] = {}
+    for device, port, line in re.findall(_TCLASS_OF, body, re.MULTILINE):
+        lines.setdefault((device, port), []).append(line)
+    for (device, port), text in lines.items():
+        yield _tclass(device, port, "\n".join(text))
+
+
+def _tclass(device: str, port: str, text: str) -> Normalised:
+    """With a line for all, rules for single addresses (`src_ip=…,tclass=…`) are not looked at; without it they count."""
+    found = re.search(rf"^Global {_TCLASS}", text, re.MULTILINE)
+    value = None if found is None else int(found.group().split("=")[1])
+    if value is not None and value < 256:
+        return RdmaPort(name=device, port=port, global_tclass=value)
+    if value is None and re.search(rf"^(?:src|dst)_ip6?=.*,{_TCLASS}", text, re.MULTILINE):
+        detail = "none for all, but rules for single addresses"
+        return Unread(RdmaPort, (device, port), "global_tclass", GapReason.UNSUPPORTED, detail)
+    return Unread(RdmaPort, (device, port), "global_tclass", detail=f"no traffic class: {text.strip()[:60]!r}")
+
+
+def cma_roce_tos(body: str, parameters: Mapping[str, str]) -> Iterator[Normalised]:
+    """The default type of service of RDMA-CM on port 1, a bare number."""
+    tos = int(body)
+    if not 0 <= tos < 256:
+        raise ValueError(f"no type of service: {tos}")
+    yield RdmaPort(name=parameters["rdma"], port="1", rdma_tos=tos)
 
 
 _LAST_LINE = (
@@ -212,7 +237,7 @@ SOURCES = (
     Source(
         key="rdma_link", command="rdma link", aliases=("rdma link show",),
         fills=(Fill(RdmaPort, Layer.APPLIED, ("netdev", "state")),),
-        parser=Parser.TTP, template="rdma_link", normalise=rdma_link, anchor=(_ANCHOR,), count=_ANCHOR, empty=True,
+        parser=Parser.TEXT, normalise=rdma_link, anchor=(_LINE.pattern,), empty=True,
         proof={"rdma_port": r"^(?:link |\d+/\d+: ){0}/{1}[: ]"},
         proven_by="iproute2 of hosts with mlx5 and ionic adapters; rdma/link.c of iproute2",
     ),
@@ -225,17 +250,38 @@ SOURCES = (
         proven_by="ibv_devinfo of ConnectX-6 and ConnectX-6 Dx hosts and of siw; libibverbs/examples/devinfo.c of rdma-core",
     ),
     Source(
-        key="mlnx_qos", command="mlnx_qos -i {netdev}", parameter=Parameter("netdev", ("rdma_link",), qos_netdevs),
-        fills=(
-            Fill(QosPort, Layer.APPLIED, ("trust", "pfc_priorities")),
-            Fill(HostDscp, Layer.APPLIED, ("priority",)),
+        key="rdma_pci", command="ls -l /sys/class/infiniband",
+        aliases=(
+            "ls -l /sys/class/infiniband/", "ls -la /sys/class/infiniband", "ls -la /sys/class/infiniband/",
+            "ls -al /sys/class/infiniband", "ls -al /sys/class/infiniband/",
         ),
-        parser=Parser.TEXT, normalise=mlnx_qos, anchor=(r"^Priority trust state:", r"^[ \t]+enabled(?:[ \t]+[01]){8}[ \t]*$"),
-        proof={
-            "qos_port.trust": r"^Priority trust state:", "qos_port.pfc_priorities": r"^\s+(?:priority +\d|enabled )",
-            "host_dscp": r"^\s+prio:\d dscp:(?:\d+,)*0?{1},",
-        },
-        proven_by="mlnx_qos on ConnectX adapters; python/mlnx_qos and dcbnetlink.py of mlnx-tools; the kernel lets anyone ask "
-        "(RTM_GETDCB)",
+        fills=(Fill(RdmaPort, Layer.APPLIED, ("pci",), whole=False),),
+        parser=Parser.TEXT, normalise=rdma_pci, anchor=(r"^total \d+",),
+        proof={"rdma_port": r" {0} -> "},
+        proven_by="hosts with ConnectX-4 to ConnectX-7; the kernel links a class device to its place on the bus "
+        "(Documentation/filesystems/sysfs.rst)",
+    ),
+    Source(
+        key="rdma_tclass", command="cat /sys/class/infiniband/{rdma}/tc/1/traffic_class",
+        parameter=Parameter("rdma", ("rdma_link",), roce_devices),
+        fills=(Fill(RdmaPort, Layer.APPLIED, ("global_tclass",)),),
+        parser=Parser.TEXT, normalise=rdma_tclass, empty=True, anchor=(_TCLASS,), proof={"rdma_port": _TCLASS},
+        proven_by="MLNX_OFED: main.c of mlx5_ib (nothing while it is not set, mode 0644); NVSHMEM reads the same file",
+    ),
+    # All ports at once, as captures hold it: `grep . infiniband/*/tc/1/traffic_class`. A device has to be asked one by one.
+    Source(
+        key="rdma_tclass_all", command="rdma_traffic_class", sent=False,
+        fills=(Fill(RdmaPort, Layer.APPLIED, ("global_tclass",)),),
+        parser=Parser.TEXT, normalise=rdma_tclass_all, anchor=(_TCLASS_OF,),
+        proof={"rdma_port": r"infiniband/{0}/tc/{1}/traffic_class:"},
+        proven_by="the same file, behind the path that grep prints",
+    ),
+    # Reading it makes directories in configfs, so nothing asks for it.
+    Source(
+        key="cma_roce_tos", command="cma_roce_tos -d {rdma}", aliases=("cma_roce_tos -d {rdma} -p 1",), sent=False,
+        parameter=Parameter("rdma", ("rdma_link",), lambda _body: ()),
+        fills=(Fill(RdmaPort, Layer.APPLIED, ("rdma_tos",)),),
+        parser=Parser.TEXT, normalise=cma_roce_tos, anchor=(r"^\d+\s*$",), proof={"rdma_port": r"^\d+"},
+        proven_by="cma_roce_tos of MLNX_OFED; cma_roce_tos of mlnx-tools",
     ),
 )  # fmt: skip

@@ -48,7 +48,7 @@ def test_the_platform_registers_itself_and_uses_one_exec_channel():
     assert PLATFORM.transport is Transport.EXEC
 
 
-@pytest.mark.parametrize("source", PLATFORM.sources, ids=lambda source: source.key)
+@pytest.mark.parametrize("source", [source for source in PLATFORM.sources if source.sent], ids=lambda source: source.key)
 def test_every_command_passes_the_read_only_guard(source):
     parameters = {} if source.parameter is None else {source.parameter.name: "ens1f0np0"}
     assert commands_for(PLATFORM, source, parameters)
@@ -57,11 +57,20 @@ def test_every_command_passes_the_read_only_guard(source):
 @pytest.mark.parametrize("source", PLATFORM.sources, ids=lambda source: source.key)
 def test_every_alias_has_the_parameter_of_its_command(source):
     for alias in source.aliases:
-        assert ("{netdev}" in alias) == (source.parameter is not None)
+        assert ("{" in alias) == (source.parameter is not None)
+        assert source.parameter is None or "{" + source.parameter.name + "}" in alias
 
 
-def test_only_lldp_and_the_fallback_for_the_bios_need_sudo():
-    assert {source.key for source in PLATFORM.sources if source.privilege == "sudo"} == {"lldpctl", "dmidecode"}
+def test_only_lldp_firmware_options_and_the_fallback_for_the_bios_need_sudo():
+    assert {source.key for source in PLATFORM.sources if source.privilege == "sudo"} == {
+        "lldpctl", "dmidecode", "mlxconfig", "mstconfig",
+    }  # fmt: skip
+
+
+def test_what_only_captures_hold_is_never_sent():
+    assert {source.key for source in PLATFORM.sources if not source.sent} == {
+        "rdma_tclass_all", "cma_roce_tos", "nccl_env", "nccl_env_named",
+    }  # fmt: skip
 
 
 # RDMA ports

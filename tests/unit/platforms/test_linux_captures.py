@@ -1,6 +1,7 @@
 """Outputs of Linux hosts that others collected, values read by hand. Skipped where the collection is not beside the checkout."""
 
 import os
+import re
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -24,21 +25,26 @@ SOURCES = {
     "ethtool-i": "ethtool_i",
     "mlnx_qos": "mlnx_qos",
     "dmidecode": "dmidecode",
+    "mlxconfig": "mlxconfig",
+    "cma_roce_tos": "cma_roce_tos",
 }
 """Folder of captures by the source that reads it."""
 
 
 def read(path, source, **parameters):
     """Rows by (table, key) without their keys, and the gaps."""
-    body = path.read_text("utf-8", "replace")
+    return parsed(path.read_text("utf-8", "replace"), source, **parameters)
+
+
+def parsed(body, source, **parameters):
     known = PLATFORM.source(source)
     output = RawOutput("h", "linux", source, known.command, body, digest(body), datetime(2026, 1, 1, tzinfo=UTC), parameters)
-    parsed = parse_output(output, known, PLATFORM)
+    answer = parse_output(output, known, PLATFORM)
     rows = {}
-    for _, row in parsed.rows:
+    for _, row in answer.rows:
         plain = to_plain(row)
         rows[row.TABLE, *row.key] = {name: plain[name] for name in list(plain)[len(row.key) :]}
-    return rows, parsed.gaps
+    return rows, answer.gaps
 
 
 def captured(name, **parameters):
@@ -51,7 +57,10 @@ def test_every_capture_gives_rows_or_says_why_not(folder):
     assert files
     for file in files:
         source = PLATFORM.source(SOURCES[folder])
-        rows, gaps = captured(f"{folder}/{file.name}", **({"netdev": "eth0"} if source.parameter else {}))
+        named = {"netdev": "eth0", "pci": "0000:37:00.0", "rdma": "mlx5_0"}
+        rows, gaps = captured(
+            f"{folder}/{file.name}", **({source.parameter.name: named[source.parameter.name]} if source.parameter else {})
+        )
         empty = folder == "lldpctl" and file.name.startswith("host-no-neighbours")
         assert rows or empty or (all(gap.detail for gap in gaps) and gaps), file.name
 
@@ -197,14 +206,59 @@ def test_mlnx_qos_with_firmware_dcbx():
     rows, gaps = captured("mlnx_qos/firmware-controlled-dcbx-pfc3-tc-groups-vendor-tsa.txt", netdev="eth2")
     assert rows["qos_port", "eth2"] == {"trust": ["dscp"], "pfc_priorities": [3]}
     assert rows["host_dscp", "eth2", "26"] == {"priority": 3}
-    assert len(rows) == 65
+    assert rows["host_qos", "eth2"] == {"dcbx_owner": "firmware"}
+    assert len(rows) == 66
     assert not gaps
 
 
 def test_mlnx_qos_without_a_map():
     rows, gaps = captured("mlnx_qos/no-dcbx-line-no-dscp-map-pfc3-100pct.txt", netdev="eth2")
     assert rows == {("qos_port", "eth2"): {"trust": ["dscp"], "pfc_priorities": [3]}}
-    assert [(gap.table, gap.key, gap.reason) for gap in gaps] == [("host_dscp", ("eth2",), GapReason.UNPARSED)]
+    assert [(gap.table, gap.key, gap.reason) for gap in gaps] == [
+        ("host_qos", ("eth2",), GapReason.UNSUPPORTED),
+        ("host_dscp", ("eth2",), GapReason.UNPARSED),
+    ]
+
+
+def test_mlxconfig_of_three_options():
+    rows, gaps = captured("mlxconfig/cx7-select-3-keys.txt", pci="37:00.0")
+    assert rows == {
+        ("nic_option", "0000:37:00.0", "NUM_OF_VFS"): {"value": "8"},
+        ("nic_option", "0000:37:00.0", "SRIOV_EN"): {"value": "True"},
+        ("nic_option", "0000:37:00.0", "LINK_TYPE_P1"): {"value": "ETH"},
+    }
+    assert [(gap.layer, gap.reason) for gap in gaps] == [("applied", GapReason.NOT_COLLECTED)]
+
+
+def test_mlxconfig_with_lines_left_out():
+    rows, gaps = captured("mlxconfig/cx7-query-elided.txt", pci="37:00.0")
+    assert {key[2]: row["value"] for key, row in rows.items()} == {
+        "MEMIC_BAR_SIZE": "0", "MEMIC_SIZE_LIMIT": "_256KB", "ADVANCED_PCI_SETTINGS": "False", "SAFE_MODE_THRESHOLD": "10",
+        "SAFE_MODE_ENABLE": "True",
+    }  # fmt: skip
+    assert [(gap.layer, gap.key[1:], gap.reason) for gap in gaps] == [
+        ("applied", (), GapReason.NOT_COLLECTED),
+        ("next_boot", ("MODULE_SPLIT_M0",), GapReason.UNSUPPORTED),
+        ("next_boot", (), GapReason.TRUNCATED),
+    ]
+
+
+def test_the_type_of_service_of_rdma_cm_is_a_bare_number():
+    rows, gaps = captured("cma_roce_tos/set-106-echo.txt", rdma="mlx5_0")
+    assert rows == {("rdma_port", "mlx5_0", "1"): {"rdma_tos": 106}}
+    assert not gaps
+
+
+def test_congestion_control_as_a_script_printed_its_files():
+    """The script prints `label: path = value` where grep prints `path:value`; paths and values are the driver's."""
+    text = (HOST / "rdma-qos-query" / "rdma-qos-sh-q-ecn-all-cnp48-tos160.txt").read_text()
+    files = "".join(f"{path}:{value}\n" for path, value in re.findall(r": (/sys/\S+) = (.*)$", text, re.M))
+    rows, gaps = parsed(files, "ecn", netdev="eth0")
+    assert rows == {("host_qos", "eth0"): {"cnp_dscp": 48, "ecn_np": list(range(8)), "ecn_rp": list(range(8))}}
+    assert not gaps
+    rows, gaps = parsed(files, "rdma_tclass_all")
+    assert rows == {("rdma_port", "mlx5_0", "1"): {"global_tclass": 160}}
+    assert not gaps
 
 
 def test_dmidecode_of_three_makers():
@@ -230,7 +284,19 @@ CASE_09 = CASES / "09-two-nics-swapped-between-rails"
 def test_case_02_maps_only_46_and_48_out_of_priority_0(host):
     rows, gaps = read(CASE_02 / host / "mlnx_qos_-i_eth2.txt", "mlnx_qos", netdev="eth2")
     assert rows.pop(("qos_port", "eth2")) == {"trust": ["dscp"], "pfc_priorities": [5]}
+    assert rows.pop(("host_qos", "eth2")) == {"dcbx_owner": "os"}
     assert {int(key[2]): row["priority"] for key, row in rows.items()} == {n: {46: 5, 48: 6}.get(n, 0) for n in range(64)}
+    assert not gaps
+
+
+@pytest.mark.parametrize("host,traffic_class", [("gpu-04", None), ("gpu-05", "184"), ("gpu-06", "46"), ("gpu-07", "186")])
+def test_case_02_traffic_class_of_the_job_and_of_the_driver(host, traffic_class):
+    rows, gaps = read(CASE_02 / host / "nccl_env.txt", "nccl_env")
+    assert rows.get(("nccl_env", "nccl_env", "NCCL_IB_TC"), {}).get("value") == traffic_class
+    assert rows["nccl_env", "nccl_env", "NCCL_IB_HCA"]["value"] == "=mlx5_0,mlx5_1,mlx5_2,mlx5_3"
+    assert not gaps
+    rows, gaps = read(CASE_02 / host / "rdma_traffic_class.txt", "rdma_tclass_all")
+    assert rows == {("rdma_port", f"mlx5_{n}", "1"): {"global_tclass": 184} for n in range(4)}
     assert not gaps
 
 

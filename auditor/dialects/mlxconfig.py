@@ -1,0 +1,62 @@
+"""Reads `mlxconfig -d DEVICE -e q` (or `mstconfig`): the firmware options of an NVIDIA adapter, as plain values.
+
+A line template cannot read it: how many value columns there are depends on `-e` and on the firmware, a mark may stand before a
+name, and values that are too wide push the next column aside. The layout follows `printConfHeader` and `printSingleParam` of
+mstflint's mlxcfg_ui.cpp: `*` marks a row whose next value differs from the default or the current one, `RO` one that cannot be
+written; an enumeration carries its number in brackets, an array shows its bounds instead of its values, `N/A` is unknown.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+_HEADER = re.compile(r"^Configurations:((?:[ \t]+(?:Default|Current|Next Boot))+)[ \t]*$", re.MULTILINE)
+_ROW = re.compile(r"[ \t]*\*?[ \t]*(?:RO[ \t]+)?([A-Za-z]\w*(?:\[\d+\])?)[ \t]+(\S.*?)[ \t]*$")
+_NOTE = re.compile(r"The '(?:\*|RO)' shows parameters |Device Firmware does not support reading |-W- ")
+_ENUMERATION = re.compile(r"(.+)\(\d+\)")
+_ARRAY = re.compile(r"Array\[\d+\.\.\d+\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """One adapter. `device` is the name it was asked by.
+
+    `columns` are the headers in order (`Default`, `Current`, `Next Boot`); `values` by option, then by header: the printed
+    text, an enumeration without its number; None where the tool does not know it. `arrays` are the options whose values it does
+    not print. `unread` are lines of the table that are no rows.
+    """
+
+    device: str
+    columns: tuple[str, ...]
+    values: Mapping[str, Mapping[str, str | None]]
+    arrays: tuple[str, ...]
+    unread: tuple[str, ...]
+
+
+def options(text: str) -> Options:
+    """The options of the one adapter in the text. Raises ValueError when there is no table, or more than one."""
+    headers = list(_HEADER.finditer(text))
+    if len(headers) != 1:
+        raise ValueError(f"{len(headers)} tables of options, not one")
+    columns = tuple(re.findall(r"Default|Current|Next Boot", headers[0].group(1)))
+    device = re.search(r"^Device:[ \t]+(\S+)", text[: headers[0].start()], re.MULTILINE)
+    values: dict[str, Mapping[str, str | None]] = {}
+    arrays, unread = [], []
+    for line in text[headers[0].end() :].splitlines():
+        found = _ROW.fullmatch(line)
+        cells = found.group(2).split() if found is not None else []
+        if found is None or len(cells) != len(columns):
+            if line.strip() and not _NOTE.match(line):
+                unread.append(line)
+        elif any(_ARRAY.fullmatch(cell) for cell in cells):
+            arrays.append(found.group(1))
+        else:
+            values[found.group(1)] = {column: _value(cell) for column, cell in zip(columns, cells, strict=True)}
+    return Options("" if device is None else device.group(1), columns, values, tuple(arrays), tuple(unread))
+
+
+def _value(cell: str) -> str | None:
+    found = _ENUMERATION.fullmatch(cell)
+    return None if cell == "N/A" else cell if found is None else found.group(1)
