@@ -18,9 +18,11 @@ read:
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import product
 
 from auditor import canonical
 from auditor.facts import Buffer, BufferPool, PriorityGroup, Value
@@ -70,6 +72,21 @@ def priority_groups(database: Database) -> Iterator[Normalised]:
                 where = (database.port(port), str(group))
                 yield PriorityGroup(port=where[0], pg=where[1], **profile.values)  # type: ignore[arg-type]
                 yield from (replace(item, key=where) for item in profile.unread)
+
+
+def made_at_start(database: Database) -> Iterator[Unread]:
+    """Groups that a saved file need not hold: buffermgrd makes one for each PFC priority when it starts, from the speed and the
+    cable length of the port, and writes it to the running CONFIG_DB (buffermgr, doSpeedUpdateTask)."""
+    bound = set()
+    for key, _ in database.rows("BUFFER_PG"):
+        with contextlib.suppress(ValueError):
+            bound |= {(port, number) for port in port_keys(key) for number in numbers_of(key.partition("|")[2])}
+    for key, fields in database.rows("PORT_QOS_MAP"):
+        with contextlib.suppress(ValueError):
+            for port, number in product(port_keys(key), canonical.number_list(text(fields.get("pfc_enable", "")))):
+                if (port, number) not in bound:
+                    detail = "not in the file, and made by buffermgrd when it starts"
+                    yield Unread(PriorityGroup, (database.port(port), str(number)), None, GapReason.UNSUPPORTED, detail)
 
 
 def _profile(database: Database, name: str, dynamic: bool) -> _Profile:

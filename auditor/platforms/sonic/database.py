@@ -89,6 +89,8 @@ def saved(body: str, parameters: Mapping[str, str]) -> Iterator[Normalised]:
         for fill in fills[1:]:  # all but the device itself
             yield Unread(fill.row_type, reason=GapReason.NOT_COLLECTED, detail="no PORT in it: each ASIC has a file of its own")
     yield from config(document, parameters)
+    for database in databases(document):
+        yield from buffers.made_at_start(database)
 
 
 _POINTERS = {

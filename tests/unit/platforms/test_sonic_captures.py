@@ -9,7 +9,20 @@ from pathlib import Path
 import pytest
 
 from auditor.address import Layer
-from auditor.facts import Buffer, ClassMap, DscpMap, Firmware, Interface, Neighbour, QosPort, Queue, Row, System
+from auditor.facts import (
+    Buffer,
+    BufferPool,
+    ClassMap,
+    DscpMap,
+    Firmware,
+    Interface,
+    Neighbour,
+    PriorityGroup,
+    QosPort,
+    Queue,
+    Row,
+    System,
+)
 from auditor.model import Gap, GapReason, RawOutput, digest
 from auditor.parse import parse_output
 from auditor.platforms.sonic import PLATFORM
@@ -21,6 +34,7 @@ pytestmark = pytest.mark.skipif(not CAPTURES.is_dir(), reason="no collection of 
 SOURCES = {
     "cisco8201_202305/show_version.txt": "version",
     "cmdref_generic/show_interfaces_fec_status.txt": "interfaces_fec_status",
+    "cmdref_msn2700/show_buffer_configuration.txt": "mmuconfig",
     "cmdref_msn3800/show_platform_firmware_status.txt": "platform_firmware",
     "cmdref_msn3800_early/show_platform_firmware.txt": "platform_firmware",
     "dut_40g/show_interfaces_status.txt": "interfaces_status",
@@ -31,11 +45,14 @@ SOURCES = {
     "t0_full/lldpctl_f_json.json": "lldpctl",
     "tunnel_qos_remap_nvidia/qos_maps.json": "config_db",
     "ut_history/pfcwd_show_config.txt": "pfcwd_config",
+    "ut_multi_asic/mmuconfig_l.txt": "mmuconfig",
     "ut_multi_asic/show_pfc_priority.txt": "pfc_priority",
     "ut_multi_asic_brs/pfcwd_show_config.txt": "pfcwd_config",
     "ut_multi_asic_unknown_port/show_pfc_priority_Ethernet1234.txt": "pfc_priority",
     "ut_qos_rendered/config_db_qos_tables.json": "config_db",
     "ut_single/pfcwd_show_config.txt": "pfcwd_config",
+    "ut_single/pfcwd_show_stats.txt": "pfcwd_stats",
+    "ut_single/show_buffer_information.txt": "buffer_information",
     "ut_t0_mixed_speed/show_interfaces_status.txt": "interfaces_status",
     "ut_two_macs/show_lldp_table.txt": "lldp_table",
     "vlab_t2_new_dbfmt/config_db_json.json": "config_db",
@@ -169,7 +186,7 @@ def test_a_watchdog_table_of_several_asics_belongs_to_none_of_them():
 
 def test_priorities_of_two_namespaces():
     rows, gaps = read("ut_multi_asic/show_pfc_priority.txt")
-    assert len(rows) == 13 and gaps == []
+    assert len(rows) == 10 and gaps == []
     assert {cells(row, "pfc_priorities") for row in rows.values()} == {((3, 4),)}
     assert (QosPort, ("asic0/Ethernet-BP260",)) in rows and (QosPort, ("asic1/Ethernet-BP260",)) not in rows
 
@@ -195,7 +212,15 @@ def test_a_database_with_new_and_one_with_old_references_mean_the_same(name: str
     bound = ("trust", "dscp_map", "tc_to_queue", "tc_to_pg", "pfc_to_queue", "pfc_priorities")
     assert cells(rows[QosPort, ("Ethernet4",)], *bound) == (("dscp",), "AZURE", "AZURE", "AZURE", "AZURE", (3, 4))
     assert cells(rows[QosPort, ("Ethernet44",)], "trust", "dscp_map", "pfc_priorities") == ((), None, ())
+    assert cells(rows[PriorityGroup, ("Ethernet4", "0")], "lossless", "profile", "threshold", "pool") == (
+        False, "ingress_lossy_profile", 8.0, "ingress_lossless_pool",
+    )  # fmt: skip
+    assert [key for kind, key in rows if kind is PriorityGroup and key[1] != "0"] == []
+    assert cells(rows[BufferPool, ("egress_lossless_pool",)], "direction", "size_bytes", "mode") == ("egress", 12766208, "static")
     queue = rows[Queue, ("Ethernet4", "4")]
+    assert cells(queue, "ecn_enabled", "ecn_min_bytes", "ecn_max_bytes", "ecn_probability", "buffer_profile") == (
+        True, 1048576, 2097152, 0.05, "egress_lossless_profile",
+    )  # fmt: skip
     assert cells(queue, "scheduler", "weight", "watchdog_enabled", "watchdog_action") == ("dwrr", 15, False, None)
     assert cells(rows[Queue, ("Ethernet0", "1")], "scheduler", "weight") == ("dwrr", 14)
     assert [rows[DscpMap, ("AZURE", str(dscp))].traffic_class for dscp in (0, 3, 4, 5, 8, 46, 63)] == [1, 3, 4, 2, 0, 5, 1]
@@ -224,12 +249,24 @@ def test_maps_that_differ_by_port_are_looked_up_by_name():
     assert cells(rows[Queue, ("Ethernet0", "3")], "scheduler", "weight", "watchdog_enabled") == ("dwrr", 15, None)
     assert cells(rows[DscpMap, ("AZURE", "2")], "traffic_class") == (2,)
     assert (QosPort, ("global",)) not in rows
+    ecn = ("ecn_enabled", "ecn_min_bytes", "ecn_max_bytes", "ecn_probability", "ecn_profile")
+    assert cells(rows[Queue, ("Ethernet0", "3")], *ecn) == (True, 2_000_000, 10_000_000, 0.05, "AZURE_LOSSLESS")
 
 
 def test_a_dynamic_model_computes_its_lossless_profiles():
     rows, gaps = read("msn4600c_t1_dynamic/buffers_json.json")
     assert cells(rows[Buffer, ()], "mode", "ingress_pools", "model") == ("lossless", 1, None)
-    assert {gap.columns for gap in gaps} == {("model",), ("vendor_word",)}
+    assert {gap.columns for gap in gaps if gap.table == "buffer"} == {("model",), ("vendor_word",)}
+    what = ("lossless", "profile", "size_bytes", "headroom_bytes")
+    assert cells(rows[PriorityGroup, ("Ethernet0", "4")], *what) == (True, None, None, None)
+    assert cells(rows[PriorityGroup, ("Ethernet0", "0")], *what) == (False, "ingress_lossy_profile", 0, None)
+    computed = [gap for gap in gaps if gap.table == "priority_group"]
+    assert {(gap.reason, gap.columns) for gap in computed} == {(GapReason.UNSUPPORTED, ())}
+    assert {gap.key for gap in computed} == {key for kind, key in rows if kind is PriorityGroup and key[1] != "0"}
+    pool = ("direction", "size_bytes", "mode", "shared_headroom_bytes")
+    assert cells(rows[BufferPool, ("egress_lossless_pool",)], *pool) == ("egress", 60817392, "dynamic", None)
+    assert [gap.key for gap in gaps if gap.table == "buffer_pool"] == [("ingress_lossless_pool",), ("egress_lossy_pool",)]
+    assert rows[Queue, ("Ethernet0", "4")].buffer_profile == "egress_lossless_profile"
 
 
 def test_references_without_their_table_are_gaps():
@@ -237,11 +274,21 @@ def test_references_without_their_table_are_gaps():
     assert cells(rows[QosPort, ("Ethernet224",)], "dscp_map", "tc_to_pg", "pfc_priorities") == ("AZURE", "AZURE_DPC", ())
     assert cells(rows[Buffer, ()], "ingress_pools", "model") == (1, None)
     assert any(gap.key == ("Ethernet216", "3") and gap.columns == ("scheduler",) for gap in gaps)
+    assert any(gap.key == ("Ethernet216", "3") and gap.columns == ("ecn_enabled",) for gap in gaps)
+    assert cells(rows[Queue, ("Ethernet216", "3")], "ecn_enabled", "ecn_profile") == (None, "AZURE_LOSSLESS")
+    assert rows[Queue, ("Ethernet224", "3")].ecn_enabled is False
+    assert rows[BufferPool, ("ingress_lossless_pool",)].shared_headroom_bytes == 5590944
+    zero = [row for (kind, _), row in rows.items() if kind is PriorityGroup and row.pool == "ingress_zero_pool"]
+    assert {cells(row, "lossless", "threshold_kind", "threshold", "xoff_trigger_bytes") for row in zero} == {
+        (False, "static", 0.0, None)
+    }
 
 
 def test_maps_for_tunnels_beside_the_usual_ones():
     rows, gaps = read("tunnel_qos_remap_nvidia/qos_maps.json")
-    assert gaps == []
+    assert {(gap.table, gap.reason) for gap in gaps} == {
+        ("priority_group", GapReason.NOT_COLLECTED), ("buffer_pool", GapReason.NOT_COLLECTED)
+    }  # fmt: skip
     assert [rows[DscpMap, ("AZURE", dscp)].traffic_class for dscp in ("3", "33", "48")] == [3, 8, 7]
     assert cells(rows[ClassMap, ("tc_to_queue:AZURE_TUNNEL", "4")], "kind", "to") == ("tc_to_queue", 6)
     assert len({key[0] for kind, key in rows if kind is DscpMap}) == 3
@@ -249,7 +296,13 @@ def test_maps_for_tunnels_beside_the_usual_ones():
 
 def test_a_rendered_file_without_ports_gives_maps_and_no_ports():
     rows, _ = read("ut_qos_rendered/config_db_qos_tables.json")
-    assert {kind for kind, _ in rows} == {Buffer, ClassMap, DscpMap}
+    assert {kind for kind, _ in rows} == {Buffer, BufferPool, ClassMap, DscpMap, PriorityGroup, Queue}
+    assert cells(rows[PriorityGroup, ("Ethernet100", "0")], "lossless", "threshold", "pool") == (
+        False,
+        8.0,
+        "ingress_lossless_pool",
+    )
+    assert cells(rows[Queue, ("Ethernet0", "6")], "buffer_profile", "ecn_enabled") == ("egress_lossy_profile", False)
     assert cells(rows[Buffer, ()], "mode", "ingress_pools") == ("lossy", 1)
 
 
@@ -266,3 +319,36 @@ def test_a_flat_migration_file_reads_like_a_nested_one():
         None,
     )
     assert cells(rows[Buffer, ()], "model", "mode", "ingress_pools") == ("static", "lossless", 2)
+    what = ("lossless", "profile", "size_bytes", "headroom_bytes", "xon_bytes", "threshold_kind", "threshold", "pool")
+    assert cells(rows[PriorityGroup, ("Ethernet8", "4")], *what) == (
+        True, "pg_lossless_50000_300m_profile", 95232, 75776, 19456, "dynamic", 1.0, "ingress_lossless_pool",
+    )  # fmt: skip
+    assert cells(rows[PriorityGroup, ("Ethernet20", "3")], "profile_cable_length_m", "profile_speed") == (300.0, 200 * 10**9)
+    assert cells(rows[PriorityGroup, ("Ethernet124", "0")], *what[:4]) == (False, "ingress_lossy_profile", 0, None)
+    assert rows[Queue, ("Ethernet0", "6")].buffer_profile == "q_lossy_profile"
+    assert rows[BufferPool, ("egress_lossless_pool",)].size_bytes == 34287552
+
+
+def test_storms_of_the_watchdog():
+    rows, gaps = read("ut_single/pfcwd_show_stats.txt")
+    assert gaps == []
+    assert {key: row.watchdog_state for (_, key), row in rows.items()} == {
+        ("Ethernet0", "3"): "stormed", ("Ethernet4", "3"): "operational", ("Ethernet8", "4"): "stormed",
+    }  # fmt: skip
+
+
+def test_pools_as_text_of_one_and_of_several_asics():
+    what = ("direction", "size_bytes", "mode", "shared_headroom_bytes")
+    rows, gaps = read("ut_single/show_buffer_information.txt")
+    assert (len(rows), gaps) == (4, [])
+    assert cells(rows[BufferPool, ("egress_lossless_pool",)], *what) == ("egress", 13945824, "dynamic", None)
+    rows, gaps = read("ut_multi_asic/mmuconfig_l.txt")
+    assert (len(rows), gaps) == (5, [])
+    assert cells(rows[BufferPool, ("asic0/ingress_lossless_pool_hbm",)], *what) == ("ingress", 139458240, "static", None)
+    assert cells(rows[BufferPool, ("asic1/egress_lossy_pool",)], *what) == ("egress", None, "dynamic", None)
+    rows, gaps = read("cmdref_msn2700/show_buffer_configuration.txt")
+    assert cells(rows[BufferPool, ("egress_lossless_pool",)], *what) == ("egress", 34340822, "dynamic", None)
+    computed = {"ingress_lossless_pool", "ingress_lossy_pool", "egress_lossy_pool"}
+    assert {(gap.key[0], gap.columns, gap.reason) for gap in gaps} == {
+        (name, ("size_bytes",), GapReason.UNSUPPORTED) for name in computed
+    }
