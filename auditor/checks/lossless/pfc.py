@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from auditor.address import Address
-from auditor.checks.lossless.ports import gap, listed, numbers, planned, spot
+from auditor.checks.lossless.ports import classes, gap, in_cages, listed, numbers, planned, spot, used
 from auditor.model import (
     ABSENT,
     Deviation,
@@ -142,6 +142,84 @@ def trust_without_dscp(state: State, context: RuleContext) -> Iterator[Judgement
             seen = "absent" if trust.value is ABSENT else listed(trust.value if isinstance(trust.value, tuple) else ())
             said = "nothing" if seen in ("absent", "none") else seen
             yield failed(row, Deviation("dscp", seen, f"{port} classifies by {said}, not by DSCP", (spot(state, trust),)))
+
+
+@check(
+    reads=("qos_port.pfc_priorities",),
+    optional=("qos_port.pfc_priorities", "interface.enabled", "interface.breakout_parent"),
+    severity=Severity.ERROR,
+    family="lossless",
+    remedy="Take PFC off the priority of the lossy class on this port, or declare the class lossless in fabric.yaml if "
+    "that is what is meant; then every hop needs headroom and a watchdog for it.",
+)
+def pfc_on_lossy_class(state: State, context: RuleContext) -> Iterator[Judgement]:
+    """No port in use, of a switch or a host, has PFC on the priority of a class that the intent declares lossy.
+
+    A priority that no class uses may have PFC (the usual default of a switch is 3 and 4): nothing is sent there.
+
+    Why it matters: a lossy class has no headroom, so a pause for it saves no packet, but it stops the sender. Ordinary traffic
+    then brings congestion to every switch behind, and storage or control traffic waits for a slow receiver of something else.
+    """
+    failures: dict[str, Deviation] = {}
+    for port in used(state, context, lambda item: not item.lossless):
+        lossy = {item.priority: item.name for item in classes(context, port) if not item.lossless}
+        if not lossy:
+            continue
+        row = Address("qos_port", (port,))
+        pfc = state.cell(replace(row, column="pfc_priorities"))
+        wrong = sorted(numbers(pfc.value) & lossy.keys())
+        if not pfc.known:
+            yield unseen(row, gap(state, pfc))
+        elif wrong:
+            named = ", ".join(f"{priority} (class {lossy[priority]})" for priority in wrong)
+            failures[port] = Deviation(
+                expected=f"no PFC on priority {listed(lossy)}",
+                observed=f"PFC on priority {named}",
+                message=f"{port} pauses on priority {named}, which the intent declares lossy",
+                spots=(spot(state, pfc),),
+            )
+        else:
+            yield passed(row)
+    for port, deviation in in_cages(state, failures).items():
+        yield failed(Address("qos_port", (port,)), deviation)
+
+
+@check(
+    reads=("qos_port.global_pause_rx", "qos_port.global_pause_tx"),
+    optional=("qos_port.global_pause_rx", "qos_port.global_pause_tx", "interface.enabled", "interface.breakout_parent"),
+    severity=Severity.ERROR,
+    family="lossless",
+    remedy="Switch 802.3x pause off in both directions on the port (on a Linux host: `ethtool -A <netdev> rx off tx off`) and "
+    "keep the service that does so after a reboot or a driver reload; then see that PFC is on.",
+)
+def global_pause_on(state: State, context: RuleContext) -> Iterator[Judgement]:
+    """No port in use of a plane with a lossless class sends or obeys the pause of the whole link (802.3x).
+
+    Why it matters: global pause and PFC exclude each other, and it is the factory state of many NICs. It stops all classes at
+    once, congestion notifications too, and the far end, which was told to use PFC, does not obey it or is stopped altogether.
+    """
+    failures: dict[str, Deviation] = {}
+    for port in used(state, context):
+        if not classes(context, port):
+            continue
+        row = Address("qos_port", (port,))
+        cells = [state.cell(replace(row, column=f"global_pause_{way}")) for way in ("rx", "tx")]
+        on = [cell for cell in cells if cell.value is True]
+        hidden = next((cell for cell in cells if not cell.known), None)
+        if on:
+            ways = " and ".join("obeyed" if str(cell.address.column).endswith("rx") else "sent" for cell in on)
+            failures[port] = Deviation(
+                expected="802.3x pause off",
+                observed=f"802.3x pause is {ways}",
+                message=f"{port}: the pause of the whole link (802.3x) is {ways}; PFC cannot work beside it",
+                spots=tuple(spot(state, cell) for cell in on),
+            )
+        elif hidden is not None:
+            yield unseen(row, gap(state, hidden))
+        elif any(cell.present for cell in cells):
+            yield passed(row)
+    for port, deviation in in_cages(state, failures).items():
+        yield failed(Address("qos_port", (port,)), deviation)
 
 
 def _link_classes(link: Link, context: RuleContext) -> tuple[TrafficClass, ...]:

@@ -11,9 +11,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
-from auditor.address import Address, Layer
+from auditor.address import Address
 from auditor.facts import Row
-from auditor.model import ABSENT, Cell, Deviation, Gap, RuleContext, Spot, State, TrafficClass
+from auditor.model import Cell, Deviation, Gap, RuleContext, Spot, State, TrafficClass
 from auditor.plan.groups import IN_USE
 
 
@@ -30,12 +30,17 @@ def planned(context: RuleContext, of_interest: Callable[[TrafficClass], bool]) -
     return sorted(frozenset().union(*groups))
 
 
-def used(state: State, context: RuleContext) -> list[str]:
-    """Ports in use that may carry lossless traffic, sorted, without those that are switched off: nothing flows there, and
-    SONiC takes the buffers of such a port away."""
+def lossless(item: TrafficClass) -> bool:
+    """Whether a class is lossless."""
+    return item.lossless
+
+
+def used(state: State, context: RuleContext, of_interest: Callable[[TrafficClass], bool] = lossless) -> list[str]:
+    """Ports in use whose plane has a class of interest, or declares none, sorted. Those that are switched off are left out:
+    nothing flows there, and SONiC takes the buffers of such a port away."""
     declared = planned(context, lambda _: True)
     silent = context.groups.get(IN_USE, frozenset()) - frozenset(declared)
-    ports = sorted({*planned(context, lambda item: item.lossless), *silent})
+    ports = sorted({*planned(context, of_interest), *silent})
     return [port for port in ports if state.cell(Address("interface", (port,), "enabled")).value is not False]
 
 
@@ -95,11 +100,6 @@ def listed(items: Iterable[object]) -> str:
     return ", ".join(str(item) for item in sorted(items, key=str)) or "none"
 
 
-def shown(cell: Cell) -> str:
-    """A cell's value in words."""
-    return "absent" if cell.value is ABSENT else "unknown" if cell.value is None else str(cell.value)
-
-
 def amount(cell: Cell) -> float | None:
     """A cell's number; None when it is not known or absent."""
     return cell.value if isinstance(cell.value, int | float) and not isinstance(cell.value, bool) else None
@@ -114,8 +114,3 @@ def gap(state: State, cell: Cell) -> Gap:
     """Why a cell is not known."""
     address = cell.address
     return cell.gap or state.gap_at(address.table, cell.layer, address.key, address.column)
-
-
-def configured(address: Address) -> Address:
-    """The same cell as it was configured, whatever is applied."""
-    return replace(address, layer=Layer.CONFIGURED)
