@@ -22,6 +22,7 @@ COMMANDS: dict[str, str] = {
     "inventory": "Look at the inventory and test logins.",
     "findings": "List and show stored findings.",
     "runs": "List stored runs.",
+    "explain": "Show the priority chain of a path, hop by hop, from stored facts.",
     "db": "Create, upgrade and describe the database.",
     "lab": "Serve a capture as devices over SSH; make fabrics; inject faults.",
 }

@@ -6,11 +6,12 @@ a newer answer (even one that could not be read) but not to silence.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from operator import is_
 
-from auditor.model import ABSENT, Fact, GapReason, LinkEnd
+from auditor.model import ABSENT, Fact, GapReason, Hop, HopCell, LinkEnd
 from auditor.store.codec import Codec
 from auditor.store.raw import pack, unpack
 
@@ -19,6 +20,9 @@ SILENCE = frozenset({GapReason.NOT_COLLECTED, GapReason.UNREACHABLE, GapReason.T
 
 NEIGHBOURS = "neighbour"
 """The key of `KeptEnd.older` under which the time of the neighbours stands."""
+
+HOPS = "hops"
+"""The same for the hops of an end: its chain is judged as a whole, so it is kept or replaced as a whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +43,7 @@ def dump(ends: Iterable[KeptEnd]) -> bytes:
     for kept in ends:
         absent = tuple(name for name, fact in kept.end.facts.items() if fact.value is ABSENT)
         facts = {name: replace(fact, value=None) if name in absent else fact for name, fact in kept.end.facts.items()}
-        out.append(KeptEnd(replace(kept.end, facts=facts), absent, kept.older))
+        out.append(KeptEnd(replace(kept.end, facts=facts, hops=_each_cell(kept.end.hops, _hide_absent)), absent, kept.older))
     return pack(_CODEC.dump(tuple(out)))
 
 
@@ -48,13 +52,32 @@ def load(body: bytes) -> tuple[KeptEnd, ...]:
     out = []
     for kept in _CODEC.load(unpack(body)):
         facts = {name: replace(fact, value=ABSENT) if name in kept.absent else fact for name, fact in kept.end.facts.items()}
-        out.append(KeptEnd(replace(kept.end, facts=facts), (), kept.older))
+        out.append(KeptEnd(replace(kept.end, facts=facts, hops=_each_cell(kept.end.hops, _show_absent)), (), kept.older))
     return tuple(out)
+
+
+def _each_cell(hops: tuple[Hop, ...], change: Callable[[HopCell], HopCell]) -> tuple[Hop, ...]:
+    """The hops with every cell changed; those that stay as they are are not made anew."""
+    out = []
+    for hop in hops:
+        cells = tuple(map(change, hop.cells))
+        out.append(hop if all(map(is_, cells, hop.cells)) else replace(hop, cells=cells))
+    return tuple(out)
+
+
+def _hide_absent(cell: HopCell) -> HopCell:
+    """ABSENT as no value without a gap: what is unknown has one."""
+    return replace(cell, fact=replace(cell.fact, value=None)) if cell.fact.value is ABSENT else cell
+
+
+def _show_absent(cell: HopCell) -> HopCell:
+    return replace(cell, fact=replace(cell.fact, value=ABSENT)) if cell.fact.value is None and cell.fact.gap is None else cell
 
 
 def fact_names(ends: Iterable[LinkEnd]) -> str:
     """The names of all facts of these ends, as kept beside the blob to tell cheaply whether new ends say less than old ones."""
-    return " ".join(sorted({name for end in ends for name in end.facts}))
+    ends = tuple(ends)
+    return " ".join(sorted({name for end in ends for name in end.facts} | {HOPS for end in ends if end.hops}))
 
 
 def complete(ends: Iterable[LinkEnd], names_before: str, saw_neighbours: bool) -> bool:
@@ -64,6 +87,7 @@ def complete(ends: Iterable[LinkEnd], names_before: str, saw_neighbours: bool) -
         saw_neighbours
         and set(names_before.split()) <= set(fact_names(ends).split())
         and not any(_silent(fact) for end in ends for fact in end.facts.values())
+        and not any(map(_silences, ends))
     )
 
 
@@ -88,6 +112,9 @@ def merge(old: Iterable[KeptEnd], new: Iterable[LinkEnd], since: datetime, *, sa
                 facts[name] = fact
                 older[name] = kept.older.get(name, since)
         merged = replace(end, facts=facts, interface=end.interface or kept.end.interface)
+        if kept.end.hops and _silences(kept.end) < _silences(end):
+            merged = replace(merged, hops=kept.end.hops)
+            older[HOPS] = kept.older.get(HOPS, since)
         if not saw_neighbours and kept.end.neighbours:
             merged = replace(merged, neighbours=kept.end.neighbours, identities=end.identities or kept.end.identities)
             older[NEIGHBOURS] = kept.older.get(NEIGHBOURS, since)
@@ -96,18 +123,24 @@ def merge(old: Iterable[KeptEnd], new: Iterable[LinkEnd], since: datetime, *, sa
 
 
 def _aged(kept: KeptEnd, since: datetime) -> KeptEnd:
-    return replace(kept, older=dict.fromkeys((*kept.end.facts, NEIGHBOURS), since) | dict(kept.older))
+    return replace(kept, older=dict.fromkeys((*kept.end.facts, NEIGHBOURS, HOPS), since) | dict(kept.older))
 
 
 def give(kept: KeptEnd, collected_at: datetime, not_before: datetime) -> LinkEnd | None:
     """The end with what is no older than `not_before`; `stale_of` is the time of the oldest part. None: nothing is left."""
-    times = {name: kept.older.get(name, collected_at) for name in (*kept.end.facts, NEIGHBOURS)}
+    times = {name: kept.older.get(name, collected_at) for name in (*kept.end.facts, NEIGHBOURS, HOPS)}
     facts = {name: fact for name, fact in kept.end.facts.items() if times[name] >= not_before}
     neighbours = kept.end.neighbours if times[NEIGHBOURS] >= not_before else ()
-    if not facts and not neighbours:
+    hops = kept.end.hops if times[HOPS] >= not_before else ()
+    if not facts and not neighbours and not hops:
         return None
-    used = [times[name] for name in facts] + ([times[NEIGHBOURS]] if neighbours else [])
-    return replace(kept.end, facts=facts, neighbours=neighbours, collected_at=collected_at, stale_of=min(used))
+    used = [times[name] for name in (*facts, *([NEIGHBOURS] if neighbours else []), *([HOPS] if hops else []))]
+    return replace(kept.end, facts=facts, neighbours=neighbours, hops=hops, collected_at=collected_at, stale_of=min(used))
+
+
+def _silences(end: LinkEnd) -> int:
+    """How many cells of the chain had no answer."""
+    return sum(cell.ok is None and _silent(cell.fact) for hop in end.hops for cell in hop.cells)
 
 
 def _silent(fact: Fact) -> bool:
