@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 _RULER = re.compile(r"-+(?: +-+)+\s*")
-_DASHES = re.compile(r"\s*-+\s*")
+_DASHES = re.compile(r"\s*-+(?: +-+)*\s*")
 _WORDS = re.compile(r"\S+(?: \S+)*")
 
 
@@ -26,7 +26,8 @@ class RulerRow:
 
     `cells` by header name: an empty cell is "", a column that the line ends before is left out (trailing blanks are not
     printed, so this is an empty last cell or a row cut short). None when the text does not fit under the columns.
-    `ended` is False when the text stops before the end of this line: its last cell may be the beginning of another one.
+    `ended` is False when the text stops before the end of this line: its last cell may be the beginning of another one. The line
+    of dashes is such a row when the text stops in it.
     """
 
     line: int
@@ -50,6 +51,7 @@ def tables(text: str) -> Iterator[RulerTable]:
     Raises ValueError for a line of dashes without a header that fits above it.
     """
     lines = text.splitlines()
+    cut = len(lines) if lines and not text.endswith(("\n", "\r")) else 0
     at = start = 0
     while at < len(lines):
         if not _RULER.fullmatch(lines[at]):
@@ -61,11 +63,11 @@ def tables(text: str) -> Iterator[RulerTable]:
             raise ValueError(f"line {at + 1}: no header fits over this line of dashes")
         before = tuple(line for line in lines[start : at - 1] if line.strip())
         at += 1
-        rows = []
-        while at < len(lines) and lines[at].strip() and not _DASHES.fullmatch(lines[at]) and not _RULER.fullmatch(lines[at]):
+        rows = [RulerRow(at, lines[at - 1], None, False)] if at == cut else []
+        while at < len(lines) and (at + 1 == cut or lines[at].strip()) and not _DASHES.fullmatch(lines[at]):
             cells = _cut(lines[at], spans)
             named = None if cells is None else dict(zip(header, cells, strict=False))
-            rows.append(RulerRow(at + 1, lines[at].rstrip(), named, at + 1 < len(lines) or text.endswith("\n")))
+            rows.append(RulerRow(at + 1, lines[at].rstrip(), named, at + 1 != cut))
             at += 1
         start = at
         yield RulerTable(tuple(header), tuple(rows), before)

@@ -136,6 +136,8 @@ def lldp_table(body: str, _parameters: Mapping[str, str]) -> Iterator[Normalised
             cells.read("port_description", row.cells.get("RemotePortDescr"), str, not_given)
             found.append(cells)
     total = re.search(r"^Total entries displayed:\s+(\d{1,9})\s*$", body, re.MULTILINE)
+    if total is None and found:
+        found[-1].values.pop("port_description", None)  # its next lines may be missing
     if total is not None and int(total.group(1)) != len(found):
         detail = f"the table counts {total.group(1)} neighbours, {len(found)} were read"
         yield Unread(Neighbour, reason=GapReason.TRUNCATED, detail=detail)

@@ -77,3 +77,9 @@ def test_dashes_without_a_fitting_header_are_an_error(text: str):
 
 def test_a_text_without_table_has_none():
     assert list(tables("Cannot find interface Ethernet1234\n")) == []
+
+
+@pytest.mark.parametrize("end,ended", [("\n", [True, True]), ("", [True, False]), ("\n\n", [True, True])])
+def test_a_row_knows_whether_its_line_has_an_end(end: str, ended: list[bool]):
+    (table,) = tables("A    B\n---  ---\n1    2\n3    4" + end)
+    assert [row.ended for row in table.rows] == ended
