@@ -29,7 +29,8 @@ SECRET_KEY = re.compile(r"(?i)^(?:.*[_-])?(?:password|passwd|passphrase|secret|t
 _UNITS = {"s": 1, "min": 60, "m": 60, "h": 3600, "d": 86400}
 
 
-def _duration(value: Any) -> Any:
+def duration(value: Any) -> timedelta:
+    """A time span as settings and documents write it: `26h`, `14d`, `30s`; raises ValueError in words."""
     if isinstance(value, timedelta):
         return value
     found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(s|min|m|h|d)", value.strip()) if isinstance(value, str) else None
@@ -38,7 +39,7 @@ def _duration(value: Any) -> Any:
     return timedelta(seconds=float(found.group(1)) * _UNITS[found.group(2)])
 
 
-Duration = Annotated[timedelta, BeforeValidator(_duration)]
+Duration = Annotated[timedelta, BeforeValidator(duration)]
 """A time span, written `26h`, `14d`, `30s`."""
 
 

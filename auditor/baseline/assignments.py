@@ -11,6 +11,7 @@ assignments:
 A device matches when every key of `select` does; a value is a text, a glob, or a list of them. All assignments that match
 count, in the order of the file, and the later one wins. Of one profile only the version assigned last counts, so an
 exception moves its devices to another version instead of mixing two. What selects is the inventory, never what a device says.
+The same file holds `rollouts`, which `rollout.py` reads.
 """
 
 from __future__ import annotations
@@ -23,13 +24,13 @@ from typing import Any
 
 from auditor import yamldoc
 from auditor.baseline.document import Use, parse_use
-from auditor.baseline.library import Library, overlay
 from auditor.errors import BaselineError, ErrorList, SetupError
-from auditor.model import Baseline, Device
+from auditor.model import Device
 from auditor.settings import suggest
 from auditor.yamldoc import YamlDocument
 
 FILE = "assignments.yaml"
+Select = Mapping[str, tuple[str, ...]]
 SELECTORS = ("role", "platform", "hardware_model", "site", "pod", "rack", "name")
 
 
@@ -37,18 +38,23 @@ SELECTORS = ("role", "platform", "hardware_model", "site", "pod", "rack", "name"
 class Assignment:
     """The baselines of all devices that a selection matches. `select`: key -> globs, any of which matches."""
 
-    select: Mapping[str, tuple[str, ...]]
+    select: Select
     use: tuple[Use, ...]
     file: str = ""
     line: int | None = None
 
     def matches(self, device: Device) -> bool:
         """Whether the inventory's description of a device is selected."""
-        for key, globs in self.select.items():
-            values = device.platforms if key == "platform" else (str(getattr(device, key)),)
-            if not any(fnmatchcase(value, glob) for value in values for glob in globs):
-                return False
-        return True
+        return selects(self.select, device)
+
+
+def selects(select: Select, device: Device) -> bool:
+    """Whether every key of a selection fits the inventory's description of a device."""
+    for key, globs in select.items():
+        values = device.platforms if key == "platform" else (str(getattr(device, key)),)
+        if not any(fnmatchcase(value, glob) for value in values for glob in globs):
+            return False
+    return True
 
 
 def read_assignments(file: Path) -> tuple[Assignment, ...]:
@@ -60,9 +66,7 @@ def read_assignments(file: Path) -> tuple[Assignment, ...]:
     errors: list[SetupError] = []
     data = document.data if isinstance(document.data, dict) else {}
     for key in data:
-        if key == "rollouts":
-            errors.append(document.error(BaselineError, "'rollouts' are not supported yet", key))
-        elif key != "assignments":
+        if key not in ("assignments", "rollouts"):
             errors.append(document.error(BaselineError, f"unknown key {key!r}{suggest(key, ['assignments', 'rollouts'])}", key))
     items = data.get("assignments")
     if not isinstance(items, list):
@@ -85,19 +89,8 @@ def _assignment(document: YamlDocument, item: Any, path: yamldoc.Path_, errors: 
     for key in item:
         if key not in ("select", "use"):
             fail(f"unknown key {key!r}{suggest(key, ['select', 'use'])}", key)
-    select, use = item.get("select"), item.get("use")
-    if not isinstance(select, dict) or not select:
-        fail("'select' must name what devices have, like {role: leaf}; all of them are {name: \"*\"}", "select")
-        select = {}
-    globs: dict[str, tuple[str, ...]] = {}
-    for key, value in select.items():
-        values = value if isinstance(value, list) else [value]
-        if key not in SELECTORS:
-            fail(f"cannot select by {key!r}{suggest(key, list(SELECTORS))}; keys: {', '.join(SELECTORS)}", "select", key)
-        elif not values or not all(isinstance(each, str) or type(each) is int for each in values):
-            fail(f"{key} must be a text, a glob or a list of them; put other things in quotes", "select", key)
-        else:
-            globs[key] = tuple(str(each) for each in values)
+    globs = read_select(document, item.get("select"), (*path, "select"), errors)
+    use = item.get("use")
     uses = []
     if not isinstance(use, list) or not use:
         fail("'use' must be a list like [roce-leaf@1.0.0]", "use")
@@ -110,6 +103,27 @@ def _assignment(document: YamlDocument, item: Any, path: yamldoc.Path_, errors: 
     return Assignment(globs, tuple(uses), document.file, line)
 
 
+def read_select(document: YamlDocument, select: Any, path: yamldoc.Path_, errors: list[SetupError]) -> Select:
+    """Read a `select`; what is wrong with it is added to `errors`."""
+
+    def fail(message: str, *below: str | int) -> None:
+        errors.append(document.error(BaselineError, message, *path, *below))
+
+    if not isinstance(select, dict) or not select:
+        fail("'select' must name what devices have, like {role: leaf}; all of them are {name: \"*\"}")
+        return {}
+    globs: dict[str, tuple[str, ...]] = {}
+    for key, value in select.items():
+        values = value if isinstance(value, list) else [value]
+        if key not in SELECTORS:
+            fail(f"cannot select by {key!r}{suggest(key, list(SELECTORS))}; keys: {', '.join(SELECTORS)}", key)
+        elif not values or not all(isinstance(each, str) or type(each) is int for each in values):
+            fail(f"{key} must be a text, a glob or a list of them; put other things in quotes", key)
+        else:
+            globs[key] = tuple(str(each) for each in values)
+    return globs
+
+
 def uses_of(device: Device, assignments: Sequence[Assignment]) -> tuple[Use, ...]:
     """What is assigned to a device, in order, one version per profile."""
     last: dict[str, Use] = {}
@@ -119,33 +133,3 @@ def uses_of(device: Device, assignments: Sequence[Assignment]) -> tuple[Use, ...
                 last.pop(use.profile, None)
                 last[use.profile] = use
     return tuple(last.values())
-
-
-class Resolver:
-    """Baselines by device; devices with the same assignments share the same objects."""
-
-    def __init__(self, library: Library, assignments: Sequence[Assignment]) -> None:
-        self.library, self.assignments = library, assignments
-        self._known: dict[tuple[tuple[str, str], ...], tuple[Baseline, ...]] = {}
-
-    def baselines_for(self, device: Device) -> tuple[Baseline, ...]:
-        """What a device must be, later ones winning; empty when nothing is assigned. Raises ErrorList with all errors."""
-        uses = uses_of(device, self.assignments)
-        key = tuple((use.profile, use.version) for use in uses)
-        if key not in self._known:
-            self._known[key] = resolve_uses(self.library, uses)
-        return self._known[key]
-
-
-def resolve_uses(library: Library, uses: Sequence[Use]) -> tuple[Baseline, ...]:
-    """Several `profile@version` for one device, in order (`--baseline P@V …`). Raises ErrorList with all of their errors."""
-    found: list[Baseline] = []
-    errors: dict[str, SetupError] = {}
-    for use in uses:
-        try:
-            found.append(library.resolve(use.profile, use.version, file=use.file, line=use.line))
-        except ErrorList as problem:
-            errors.update({str(error): error for error in problem.errors})
-    if errors:
-        raise ErrorList(list(errors.values()))
-    return overlay(found)

@@ -7,9 +7,13 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from auditor.baseline.assignments import FILE as ASSIGNMENTS
-from auditor.baseline.assignments import Assignment, read_assignments
+from auditor.baseline.assignments import Assignment, read_assignments, uses_of
+from auditor.baseline.digests import FILE as DIGESTS
+from auditor.baseline.digests import check_digests
 from auditor.baseline.document import PROFILE, VERSION, Use, Vocabulary
 from auditor.baseline.library import Library
+from auditor.baseline.rollout import Rollout, read_rollouts
+from auditor.baseline.rollout import check as check_rollouts
 from auditor.baseline.waivers import FILE as WAIVERS
 from auditor.baseline.waivers import read_waivers
 from auditor.errors import BaselineError, ErrorList, FileError, SetupError
@@ -20,7 +24,8 @@ def lint(directory: Path, vocabulary: Vocabulary, devices: Iterable[Device], *, 
     """All errors of a project's baselines folder, sorted by file and line; empty when it can be used.
 
     Looks at every document of the folder with what it extends, at the assignments (each must name baselines that exist and
-    match a device of the inventory) and at the waivers. Shipped baselines count where the project uses them.
+    match a device of the inventory), at rollouts, at the digests of released baselines and at the waivers. Shipped baselines
+    count where the project uses them.
     """
     errors: list[SetupError] = []
     if not directory.is_dir():
@@ -33,13 +38,21 @@ def lint(directory: Path, vocabulary: Vocabulary, devices: Iterable[Device], *, 
             rules.update(line.id for document in library.chain(use) for line in document.expectations)
         except ErrorList as problem:
             errors += problem.errors
+    errors += check_digests(directory, library)
+    listed = list(devices)
     assignments: tuple[Assignment, ...] = ()
+    rollouts: tuple[Rollout, ...] = ()
     if (directory / ASSIGNMENTS).exists():
         try:
             assignments = read_assignments(directory / ASSIGNMENTS)
         except ErrorList as problem:
             errors += problem.errors
-    errors += _check_assignments(assignments, library, list(devices), rules)
+        try:
+            rollouts = read_rollouts(directory / ASSIGNMENTS)
+        except ErrorList as problem:
+            errors += problem.errors
+    errors += _check_assignments(assignments, rollouts, library, listed, rules)
+    errors += check_rollouts(rollouts, {device.name: uses_of(device, assignments) for device in listed}, listed)
     if (directory / WAIVERS).exists():
         try:
             errors += _check_waivers(read_waivers(directory / WAIVERS), rules)
@@ -59,7 +72,7 @@ def _stray(directory: Path) -> Iterable[SetupError]:
     """Files that look like baselines and would never be read."""
     for file in sorted(directory.rglob("*.y*ml")):
         parts = file.relative_to(directory).parts
-        if parts in ((ASSIGNMENTS,), (WAIVERS,)):
+        if parts in ((ASSIGNMENTS,), (WAIVERS,), (DIGESTS,)):
             continue
         named = len(parts) == 2 and PROFILE.fullmatch(parts[0]) and file.suffix == ".yaml" and VERSION.fullmatch(file.stem)
         if not named:
@@ -67,15 +80,17 @@ def _stray(directory: Path) -> Iterable[SetupError]:
 
 
 def _check_assignments(
-    assignments: Iterable[Assignment], library: Library, devices: list[Device], rules: set[str]
+    assignments: Iterable[Assignment], rollouts: Iterable[Rollout], library: Library, devices: list[Device], rules: set[str]
 ) -> Iterable[SetupError]:
     asked: dict[tuple[str, str], Use] = {}
-    listed = list(assignments)
-    for assignment in listed:
+    for assignment in assignments:
         if devices and not any(assignment.matches(device) for device in devices):
             words = ", ".join(f"{key}: {' or '.join(globs)}" for key, globs in assignment.select.items())
             yield BaselineError(f"selects no device of the inventory ({words})", assignment.file, assignment.line)
         for use in assignment.use:
+            asked.setdefault((use.profile, use.version), use)
+    for rollout in rollouts:
+        for use in (rollout.old, rollout.new):
             asked.setdefault((use.profile, use.version), use)
     for use in asked.values():
         try:

@@ -71,6 +71,12 @@ class CaptureCollector:
         """`device/file: why it was not read`."""
         return tuple(f"{name}/{note}" for name, folder in self._folders.items() for note in folder.notes)
 
+    @property
+    def collected_at(self) -> datetime | None:
+        """When the newest of its outputs was collected; None where no `device.yaml` says."""
+        times = [item.collected_at for folder in self._folders.values() for item in folder.recorded]
+        return max((time for time in times if time is not None), default=None)
+
     def prompt(self, device: str) -> str:
         """The recorded prompt of a device, empty where none was recorded."""
         return self._folders[device].prompt

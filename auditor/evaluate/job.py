@@ -11,7 +11,7 @@ from pathlib import Path
 from auditor import evidence
 from auditor.address import Address
 from auditor.drift import row_set
-from auditor.evaluate import device, links
+from auditor.evaluate import device, links, rollout
 from auditor.facts import Row
 from auditor.model import (
     DeviceJob,
@@ -51,7 +51,7 @@ def run(job: DeviceJob) -> DeviceOutcome:
             groups=plan_groups.groups(job.plan, state),
             only=job.only,
         )
-        judged = device.judge(state, subject)
+        judged = rollout.judge_any(state, subject, job.alternatives)
     sets = row_sets(state)
     evaluated = time.process_time()
     finder = Finder(state, job.outputs)

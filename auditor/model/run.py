@@ -42,7 +42,8 @@ class RowSet:
 class DeviceJob:
     """Everything a worker needs for one device. `previous` are the digests of its stored row sets.
 
-    `reads` are the columns that were asked for (None: all): only gaps that touch them are told.
+    `reads` are the columns that were asked for (None: all): only gaps that touch them are told. `alternatives`: further
+    sets of baselines, newer than `baselines`, of which the device may satisfy one instead (the window of a rollout).
     """
 
     device: Device
@@ -56,6 +57,7 @@ class DeviceJob:
     reads: frozenset[str] | None = None
     parsers: str = ""
     gaps: tuple[Gap, ...] = ()
+    alternatives: tuple[tuple[Baseline, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

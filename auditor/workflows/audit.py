@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from itertools import chain
 from typing import Protocol
 
 from auditor import __version__, evidence
@@ -92,12 +93,12 @@ def audit(
     """
     started = datetime.now(UTC)
     run_id = f"{started:%Y%m%dT%H%M%S}-{uuid.uuid4().hex[:8]}"
-    baselines = {device.name: project.baselines_for(device) for device in request.devices}
-    documents = _documents(project, baselines.values())
+    versions = {device.name: project.versions_for(device) for device in request.devices}
+    documents = _documents(project, chain.from_iterable(versions.values()))
     if store is not None:
         store.begin_run(run_id, started, request.scope, __version__, request.source)
     gathered = _Gathered()
-    jobs = _jobs(request, project, collector, store, raw, baselines)
+    jobs = _jobs(request, project, collector, store, raw, versions)
     for batch in _batches(run_jobs(jobs, request.processes)):
         if store is not None:
             saved = store.save_outcomes(run_id, batch)
@@ -153,10 +154,10 @@ def _jobs(
     collector: Collector,
     store: Store | None,
     raw: RawKeeper,
-    baselines: Mapping[str, tuple[Baseline, ...]],
+    versions: Mapping[str, Sequence[tuple[Baseline, ...]]],
 ) -> Iterator[DeviceJob]:
     """One job per device as its outputs arrive; bodies go to the raw store before anything else happens to them."""
-    reads = wanted(request, project, baselines.values())
+    reads = wanted(request, project, chain.from_iterable(versions.values()))
     previous = {} if store is None else store.previous_digests_of([device.name for device in request.devices])
     slices = plan_groups.slices(project.plan, project.fabric, project.devices)
     fabric = replace(project.fabric, text="", document={})
@@ -167,7 +168,8 @@ def _jobs(
         yield DeviceJob(
             device=device,
             outputs=collected.outputs,
-            baselines=baselines[device.name],
+            baselines=versions[device.name][0],
+            alternatives=tuple(versions[device.name][1:]),
             plan=slices.get(device.name, PlanSlice()),
             fabric=fabric,
             previous=previous.get(device.name, {}),
@@ -294,7 +296,7 @@ def _rules_in_force(request: Request, project: Project) -> frozenset[str]:
     """Every function rule and every expectation line of the judged devices, evaluated or not."""
     found = set(rules())
     for device in request.devices:
-        found.update(line.id for line in lines(project.baselines_for(device)))
+        found.update(line.id for version in project.versions_for(device) for line in lines(version))
     return frozenset(found)
 
 

@@ -62,6 +62,8 @@ def run(wish: Wish, told: Telling) -> tuple[Run, Severity]:
     with ExitStack() as stack:
         capture = CaptureCollector(Path(wish.capture)) if wish.capture else None
         project, keep = _project(wish, capture)
+        if capture is not None and capture.collected_at is not None:
+            project.at = capture.collected_at  # a capture is judged by the versions that counted when it was taken
         devices = project.inventory.select(**wish.scope)
         _check_only(wish, project, devices)
         collector: Collector
@@ -123,7 +125,7 @@ def _check_only(wish: Wish, project: Project, devices: Sequence[Device]) -> None
 
     known = set(rules())
     for device in devices:
-        known.update(line.id for line in lines(project.baselines_for(device)))
+        known.update(line.id for version in project.versions_for(device) for line in lines(version))
     for pattern in wish.only:
         if not any(fnmatchcase(name, pattern) for name in known):
             near = get_close_matches(pattern, sorted(known), 1)

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
 from auditor.baseline.assignments import FILE as ASSIGNMENTS
-from auditor.baseline.assignments import Assignment, Resolver, read_assignments, resolve_uses
+from auditor.baseline.assignments import Assignment, read_assignments
 from auditor.baseline.document import Use, Vocabulary, parse_use
 from auditor.baseline.library import Library
+from auditor.baseline.resolve import Baselines, Resolver
+from auditor.baseline.rollout import Rollout, read_rollouts
 from auditor.baseline.waivers import FILE as WAIVERS
 from auditor.baseline.waivers import read_waivers
 from auditor.checks import rules
 from auditor.collect import inventory as inventories
 from auditor.collect.inventory import Inventory
 from auditor.errors import ErrorList, SetupError
-from auditor.model import Baseline, Device, Document, Fabric, Plan, Waiver
+from auditor.model import Device, Document, Fabric, Plan, Waiver
 from auditor.plan.document import read_plan
 from auditor.plan.fabric import read_fabric
 from auditor.plan.groups import group_names
@@ -29,15 +32,17 @@ from auditor.store import Store, open_store
 
 @dataclass
 class Project:
-    """Everything a run needs beside the devices' answers."""
+    """Everything a run needs beside the devices' answers. `at` is the time whose versions count where a rollout is under way."""
 
     settings: Settings
     inventory: Inventory
     plan: Plan = field(default_factory=Plan)
     fabric: Fabric = field(default_factory=Fabric)
     assignments: tuple[Assignment, ...] = ()
+    rollouts: tuple[Rollout, ...] = ()
     uses: tuple[Use, ...] = ()
     waivers: tuple[Waiver, ...] = ()
+    at: datetime = field(default_factory=lambda: datetime.now(UTC))
 
     @property
     def parsers(self) -> Path | None:
@@ -57,11 +62,19 @@ class Project:
 
     @cached_property
     def _resolver(self) -> Resolver:
-        return Resolver(self.library, self.assignments)
+        return Resolver(self.library, self.assignments, self.rollouts)
 
-    def baselines_for(self, device: Device) -> tuple[Baseline, ...]:
-        """What a device must be: the baselines named on the command line, else the assigned ones. Raises ErrorList."""
-        return resolve_uses(self.library, self.uses) if self.uses else self._resolver.baselines_for(device)
+    def uses_for(self, device: Device) -> tuple[tuple[Use, ...], ...]:
+        """The sets of `profile@version` of which a device must satisfy one wholly: several only in a rollout's window."""
+        return (self.uses,) if self.uses else self._resolver.uses_for(device, self.at)
+
+    def versions_for(self, device: Device) -> tuple[Baselines, ...]:
+        """What a device must be, one of these sets: named on the command line, else assigned. Raises ErrorList."""
+        return tuple(self._resolver.baselines(uses) for uses in self.uses_for(device))
+
+    def baselines_for(self, device: Device) -> Baselines:
+        """What a device must be, or become where a rollout is under way. Raises ErrorList."""
+        return self.versions_for(device)[-1]
 
     @property
     def documents(self) -> tuple[Document, ...]:
@@ -98,11 +111,12 @@ def load_project(folder: str | Path, *, plan: str | None = None, baselines: Sequ
         plan=_read(read_plan, plan_file, Plan(), errors) if plan or plan_file.exists() else Plan(),
         fabric=_read(read_fabric, settings.fabric, Fabric(), errors) if settings.fabric.exists() else Fabric(),
         assignments=_read_optional(read_assignments, settings.baselines / ASSIGNMENTS, errors),
+        rollouts=_read_optional(read_rollouts, settings.baselines / ASSIGNMENTS, errors),
         uses=_uses(baselines, errors),
         waivers=_read_optional(read_waivers, settings.baselines / WAIVERS, errors),
     )
     if errors:
-        raise ErrorList(errors)
+        raise ErrorList(list({str(error): error for error in errors}.values()))
     return found
 
 

@@ -4,9 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from auditor.baseline.assignments import Resolver, read_assignments, resolve_uses, uses_of
-from auditor.baseline.document import Use, Vocabulary
-from auditor.baseline.library import Library
+from auditor.baseline.assignments import read_assignments, uses_of
 from auditor.errors import ErrorList
 from auditor.model import Device
 
@@ -60,7 +58,6 @@ assignments:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("rollouts: []\nassignments: []\n", ":1: 'rollouts' are not supported yet"),
         ("assignment: []\n", ":1: unknown key 'assignment' (did you mean 'assignments'?)"),
         ("[]\n", ":1: must have 'assignments'"),
         ("assignments: {}\n", ":1: must have 'assignments'"),
@@ -83,22 +80,3 @@ def test_what_is_wrong_is_said_with_its_line(tmp_path: Path, text: str, words: s
 def test_a_missing_file_is_one_clear_error(tmp_path: Path) -> None:
     with pytest.raises(ErrorList, match="cannot be read"):
         read_assignments(tmp_path / "assignments.yaml")
-
-
-def test_devices_with_the_same_assignments_share_their_baselines(tmp_path: Path) -> None:
-    file = tmp_path / "baselines" / "leaf" / "1.0.0.yaml"
-    file.parent.mkdir(parents=True)
-    file.write_text("profile: leaf\nversion: 1.0.0\n")
-    found = read(tmp_path, "assignments:\n- {select: {role: leaf}, use: [leaf@1.0.0]}\n")
-    resolver = Resolver(Library(tmp_path / "baselines", Vocabulary(), shipped=tmp_path), found)
-    other = Device("leaf-02", ("sonic",), role="leaf")
-    assert resolver.baselines_for(LEAF) is resolver.baselines_for(other)
-    assert resolver.baselines_for(LEAF)[0].profile == "leaf"
-    assert resolver.baselines_for(HOST) == ()
-
-
-def test_errors_of_all_baselines_of_a_device_come_at_once_and_name_the_assignment(tmp_path: Path) -> None:
-    library = Library(tmp_path, Vocabulary(), shipped=tmp_path)
-    with pytest.raises(ErrorList) as caught:
-        resolve_uses(library, [Use("a", "1.0.0", "assignments.yaml", 3), Use("b", "1.0.0", "assignments.yaml", 4)])
-    assert [str(error).partition(": ")[0] for error in caught.value.errors] == ["assignments.yaml:3", "assignments.yaml:4"]
