@@ -209,13 +209,13 @@ def _order_deviation(state: State, row: Address, cells: tuple[Cell, Cell], trigg
     low, high = cells
     first = (amount(low) or 0) >= trigger.size
     late, name = (low, "lower") if first else (high, "upper")
-    begins = "begins to mark" if first else "does not mark every packet before it holds"
+    does = "begins to mark at" if first else "marks every packet only from"
     port, queue = row.key
     severity = Severity.ERROR if first else Severity.INFORMATION if trigger.dynamic else Severity.WARNING
     return Deviation(
         expected=f"{name} ECN threshold below {int(trigger.size):,} bytes",
         observed=f"{int(amount(late) or 0):,} bytes",
-        message=f"{port}: queue {queue} {begins} {'at' if first else ''} {int(amount(late) or 0):,} bytes, but {trigger.words}",
+        message=f"{port}: queue {queue} {does} {int(amount(late) or 0):,} bytes, but {trigger.words}",
         spots=(spot(state, late), spot(state, trigger.cell)),
         shared=_profile(state, row),
         severity=severity,

@@ -134,7 +134,9 @@ def _other_deviation(state: State, port: str, wrong: dict[str, list[Difference]]
     every = [item for differences in wrong.values() for item in differences]
     pairs = list(dict.fromkeys((item.profile, item.port, item.too_small) for item in every))
     profiles = dict.fromkeys(str(state.cell(group_cell(port, group, "profile")).value) for group in wrong)
-    words = ", ".join(f"{made} for {real} ({'too small' if small else 'too large'})" for made, real, small in pairs)
+    words = ", ".join(
+        f"{made} where the port has {real} ({'too small' if small else 'too large'})" for made, real, small in pairs
+    )
     cells = dict.fromkeys(spot(state, cell) for item in every for cell in item.cells)
     return Deviation(
         expected=", ".join(dict.fromkeys(item.port for item in every)),
