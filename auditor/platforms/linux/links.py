@@ -237,6 +237,12 @@ def ethtool_show_fec(body: str, parameters: Mapping[str, str]) -> Iterator[Norma
 _HEAD, _TAIL = r"^\d+: \S+: <", r"link/[^\n]*+(?:\n[ \t][^\n]*+)*+\s*+\Z"
 """An interface begins with a number; the last one of a whole answer has its link-layer line and only indented lines after it."""
 
+_ROW = r"^\d+: {0}(?:@\S+)?: <"
+_TEXT_PROOF = {
+    "interface": _ROW, "interface.mac": _ROW + "\n" + r"\blink/", "interface.alias": _ROW + "\n" + r"\baltname ",
+    "interface.description": _ROW + "\n" + r"\balias ",
+}  # fmt: skip
+
 SOURCES = (
     Source(
         key="ip_link", command="ip -j -d link",
@@ -260,7 +266,7 @@ SOURCES = (
         ),
         fills=(Fill(Interface, Layer.APPLIED, _LINK), Fill(Nic, Layer.APPLIED, ("netdev", "mac"), whole=False)),
         parser=Parser.TTP, template="ip_link_text", normalise=ip_link_text, anchor=(_HEAD, _TAIL), count=_HEAD,
-        proof={"interface": r"^\d+: {0}(?:@\S+)?: <", "nic": r"parentdev {0}\b"},
+        proof=_TEXT_PROOF | {"nic": r"parentdev {0}\b"},
         proven_by="iproute2 of a Dell host with a bond; iproute2 6.1",
     ),
     # One interface, as captures hold it. Nothing asks for it: the list of all holds it already.
@@ -270,7 +276,7 @@ SOURCES = (
         parameter=Parameter("netdev", ("rdma_link",), lambda _body: ()),
         fills=(Fill(Interface, Layer.APPLIED, _LINK),),
         parser=Parser.TTP, template="ip_link_text", normalise=ip_link_text, anchor=(_HEAD, _TAIL), count=_HEAD,
-        proof={"interface": r"^\d+: {0}(?:@\S+)?: <"},
+        proof=_TEXT_PROOF,
         proven_by="iproute2 6.1",
     ),
     Source(
@@ -283,7 +289,7 @@ SOURCES = (
                  "protocol"),
             ),
         ),
-        parser=Parser.JSON, normalise=neighbours, proof={"neighbour": "/lldp/interface"}, proven_by="lldpd 1.0.16",
+        parser=Parser.JSON, normalise=neighbours, proof={"neighbour": "/lldp/interface/{0}"}, proven_by="lldpd 1.0.16",
     ),
     Source(
         key="ethtool_i", command="ethtool -i {netdev}", parameter=Parameter("netdev", ("rdma_link",), rdma_netdevs),
@@ -292,7 +298,10 @@ SOURCES = (
             Fill(Firmware, Layer.APPLIED, ("version", "psid"), whole=False),
         ),
         parser=Parser.TEXT, normalise=ethtool_i, anchor=(r"^driver: ", r"^supports-priv-flags: "),
-        proof={"nic": r"^bus-info: ", "nic.driver": r"^driver: ", "firmware": r"^(?:firmware-)?version: "},
+        proof={
+            "nic": r"^bus-info: ", "nic.driver": r"^driver: ", "firmware": r"^(?:firmware-)?version: ",
+            "firmware.psid": r"^firmware-version: ",
+        },
         proven_by="ethtool with mlx5_core, ionic, bnxt_en and ice; the kernel lets anyone ask (ETHTOOL_GDRVINFO)",
     ),
     Source(

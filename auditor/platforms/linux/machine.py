@@ -136,8 +136,9 @@ SOURCES = (
         ),
         parser=Parser.TEXT, normalise=dmidecode, anchor=(r"^# dmidecode ", r"^Handle 0x"),
         proof={
-            "firmware": r"^BIOS Information|^\s+Version: ", "system": r"^System Information",
-            "system.vendor": r"^\s+Manufacturer: ", "system.hardware_model": r"^\s+Product Name: ",
+            "firmware": "^BIOS Information\n" + r"^\s+Version: ", "system": "^System Information",
+            "system.vendor": "^System Information\n" + r"^\s+Manufacturer: ",
+            "system.hardware_model": "^System Information\n" + r"^\s+Product Name: ",
         },
         proven_by="dmidecode 3.2 to 3.4 of Dell, HPE and Supermicro servers",
     ),

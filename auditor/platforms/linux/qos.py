@@ -146,8 +146,8 @@ SOURCES = (
         fills=(Fill(HostQos, Layer.APPLIED, ("cnp_dscp", "ecn_np", "ecn_rp")),),
         parser=Parser.TEXT, normalise=ecn, anchor=(r"/ecn/roce_np/", r"/ecn/roce_rp/"),
         proof={
-            "host_qos.cnp_dscp": r"/ecn/roce_np/cnp_dscp:", "host_qos.ecn_np": r"/ecn/roce_np/enable/\d:",
-            "host_qos.ecn_rp": r"/ecn/roce_rp/enable/\d:",
+            "host_qos.cnp_dscp": r"ecn/roce_np/cnp_dscp:", "host_qos.ecn_np": r"ecn/roce_np/enable/\d:1",
+            "host_qos.ecn_rp": r"ecn/roce_rp/enable/\d:1",
         },
         proven_by="MLNX_OFED: en_sysfs.c and en_ecn.c of mlx5 (a number per file, mode 0444 and wider), its manual on explicit "
         "congestion notification, and the same files read by a script of a network plug-in",

@@ -227,6 +227,8 @@ def cma_roce_tos(body: str, parameters: Mapping[str, str]) -> Iterator[Normalise
     yield RdmaPort(name=parameters["rdma"], port="1", rdma_tos=tos)
 
 
+_DEVICE = r"^hca_id:\s+{0}\s*$"
+_PORT = _DEVICE + "\n" + r"^\s+port:\s+{1}\s*$" + "\n"
 _LAST_LINE = (
     r"^[ \t]++(?:GID\[ *\d+\]|phys_state|active_speed):[^\n]*+\s*+\Z"
     r"|\A(?![\s\S]*^[ \t]++max_mr_size:)[\s\S]*^[ \t]++link_layer:[^\n]*+\s*+\Z"
@@ -246,7 +248,12 @@ SOURCES = (
         fills=(Fill(RdmaPort, Layer.APPLIED, tuple(_READ)),),
         parser=Parser.TEXT, normalise=ibv_devinfo,
         anchor=(r"^hca_id:", _LAST_LINE),
-        proof={"rdma_port": r"^hca_id:\s+{0}\s*$"},
+        proof={
+            "rdma_port": _PORT.rstrip("\n"), "rdma_port.node_guid": _DEVICE + "\n" + r"^\s+node_guid:",
+            "rdma_port.state": _PORT + r"^\s+state:",
+            "rdma_port.link_layer": _PORT + r"^\s+link_layer:", "rdma_port.active_mtu": _PORT + r"^\s+active_mtu:",
+            "rdma_port.rate": _PORT + r"^\s+active_speed:", "rdma_port.port_guid": _PORT + r"^\s+GID\[ *0\]:",
+        },
         proven_by="ibv_devinfo of ConnectX-6 and ConnectX-6 Dx hosts and of siw; libibverbs/examples/devinfo.c of rdma-core",
     ),
     Source(
@@ -256,7 +263,7 @@ SOURCES = (
             "ls -al /sys/class/infiniband", "ls -al /sys/class/infiniband/",
         ),
         fills=(Fill(RdmaPort, Layer.APPLIED, ("pci",), whole=False),),
-        parser=Parser.TEXT, normalise=rdma_pci, anchor=(r"^total \d+",),
+        parser=Parser.TEXT, normalise=rdma_pci, anchor=(r"^total \d+$|^l.* -> ",),
         proof={"rdma_port": r" {0} -> "},
         proven_by="hosts with ConnectX-4 to ConnectX-7; the kernel links a class device to its place on the bus "
         "(Documentation/filesystems/sysfs.rst)",
