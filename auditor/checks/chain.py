@@ -91,6 +91,8 @@ def _judge(links: Sequence[Link]) -> Iterator[Judgement]:
     """Every port of one plane."""
     breaks: list[_Break] = []
     for end in {(end.device, end.port): end for link in links for end in link.ends}.values():
+        if end.fact("interface.enabled").value is False:
+            continue  # nothing flows there, and SONiC takes the buffers of such a port away
         found = _first(end)
         if found is not None:
             breaks.append(found)
