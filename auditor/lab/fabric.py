@@ -23,7 +23,8 @@ PORTS_PER_SWITCH = 128
 NIC_FIRMWARE, OLD_NIC_FIRMWARE = "28.43.2026", "28.39.3560"
 NIC_PSID = "MT_0000000838"
 NCCL: Mapping[str, str] = MappingProxyType({"NCCL_IB_TC": str(ROCE_TOS), "NCCL_IB_GID_INDEX": "3"})
-SERVICES = ("lldpd.service", "openibd.service")
+QOS_UNIT = "roce-qos.service"
+SERVICES = ("lldpd.service", "openibd.service", QOS_UNIT)
 _PCI_BUSES = (0x1A, 0x3C, 0x4D, 0x5E, 0x9C, 0xBC, 0xCC, 0xDC, 0x2B, 0x6F, 0x8A, 0xAB, 0xC3, 0xD4, 0xE5, 0xF6)
 
 
@@ -77,7 +78,7 @@ class SwitchPort:
 class Ecn:
     """One WRED profile that marks instead of dropping: thresholds in bytes, probability in percent."""
 
-    minimum: int = 1 << 20
+    minimum: int = 96 << 10
     maximum: int = 3 << 20
     percent: int = 10
 

@@ -82,9 +82,9 @@ def _buffer_model(fabric: Fabric, device: str, _: str) -> None:
 
 
 def _ecn_thresholds(fabric: Fabric, device: str, _: str) -> None:
-    """The marking profile ends before it begins."""
+    """The marking thresholds are 1,024 times too high, far above the level at which ports pause."""
     ecn = _switch(fabric, device).ecn
-    ecn.minimum, ecn.maximum = ecn.maximum, ecn.minimum
+    ecn.minimum, ecn.maximum = ecn.minimum << 10, ecn.maximum << 10
 
 
 def _no_dscp_map(fabric: Fabric, device: str, port: str) -> None:

@@ -146,18 +146,21 @@ def sysfs_link(nic: HostNic) -> str:
 
 
 def firmware_options(nic: HostNic) -> str:
-    """`mlxconfig -e q`: default, current and next boot; a star where the next boot differs."""
+    """`mlxconfig -e q`: default, current and next boot; a star where the next boot differs from one of them."""
     rows = []
     for name, (default, current) in _OPTIONS.items():
         coming = nic.next_boot.get(name, current)
-        rows.append(f"{'*' if coming != current else ' '}       {name:<44}{default:<20}{current:<20}{coming:<20}\n")
+        star = " " if default == current == coming else "*"
+        rows.append(f"{star}       {name:<44}{default:<20}{current:<20}{coming:<20}\n")
     return (
         "\nDevice #1:\n----------\n\n"
         f"Device type:        {'ConnectX7':<20}\n"
         f"Name:               {'MCX75310AAS-NEA_Ax':<20}\n"
         "Description:        NVIDIA ConnectX-7 HHHL adapter card, 400GbE / NDR IB, single-port OSFP, PCIe 5.0 x16\n"
         f"Device:             {nic.pci:<20}\n\n"
-        f"{'Configurations:':<57}{'Default':<20}{'Current':<20}Next Boot\n" + "".join(rows)
+        f"{'Configurations:':<57}{'Default':<20}{'Current':<20}Next Boot\n"
+        + "".join(rows)
+        + "The '*' shows parameters with next value different from default/current value.\n"
     )
 
 

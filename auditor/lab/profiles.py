@@ -29,7 +29,7 @@ _LEAF = """\
 # The leaves of this site: what the shipped profile wants, and what this site decided.
 profile: pod-leaf
 version: 1.0.0
-extends: [roce-leaf@1.0.0]
+extends: [roce-leaf@1.0.0, starter@1.0.0]
 changes: first version
 expect:
   - id: firmware.os
@@ -42,6 +42,12 @@ expect:
     eq: rs
     severity: error
     why: 400G on four lanes of PAM4 does not run without RS-FEC
+  - id: lossless.roce_map
+    at: "dscp_map[*,26].traffic_class"
+    eq: $fabric.compute.roce.priority
+    severity: critical
+    why: traffic classes have the numbers of the priorities here; RoCE in another class is lossy, and one dropped packet costs all
+      that was in flight
   - id: lossless.cnp_map
     at: "dscp_map[*,48].traffic_class"
     eq: 6
@@ -65,11 +71,6 @@ expect:
     eq: 9000
     severity: critical
     why: leaves room for the headers below the 9100 of the leaf
-  - id: lossless.trust
-    at: "qos_port[@compute].trust"
-    eq: [dscp]
-    severity: critical
-    why: routed RoCE carries no VLAN priority
 params:
   firmware.not_allowed:
     - component: nic.*
@@ -77,6 +78,11 @@ params:
       version: ">=28.43,<28.44"
       severity: error
       why: tested with switch release 202411.3
+  lifecycle.second_owner:
+    owner: roce-qos.service
+    others: [lldpad.service]
+    dcbx: os
+    why: one unit of our own sets trust, PFC and traffic class after every start
 """
 
 PROFILES: Mapping[tuple[str, str], str] = {

@@ -39,7 +39,10 @@ def config(fabric: Fabric, switch: Switch) -> dict[str, Any]:
             }
         },
         "DEVICE_NEIGHBOR": {name: {"name": far.device, "port": far.port} for name, far in neighbours if far is not None},
-        "DSCP_TO_TC_MAP": {"AZURE": {str(dscp): str(switch.dscp_to_tc.get(dscp, 0)) for dscp in range(64)}},
+        "DSCP_TO_TC_MAP": {
+            name: {str(dscp): str(switch.dscp_to_tc.get(dscp, 0)) for dscp in range(64)}
+            for name in sorted({port.dscp_map for port in ports if port.dscp_map})
+        },
         "LOOPBACK_INTERFACE": {"Loopback0": {}, f"Loopback0|10.66.{number >> 8}.{number & 255}/32": {}},
         "MAP_PFC_PRIORITY_TO_QUEUE": {"AZURE": {str(at): str(switch.pause_to_queue.get(at, at)) for at in range(8)}},
         "MGMT_INTERFACE": {f"eth0|{management}/16": {"gwaddr": "10.64.255.254"}},

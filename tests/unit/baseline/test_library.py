@@ -6,7 +6,6 @@ import pytest
 
 from auditor.baseline.document import Use, Vocabulary
 from auditor.baseline.library import Library, overlay
-from auditor.baseline.shipped import shipped_directory
 from auditor.errors import ErrorList
 from auditor.model import Baseline
 from auditor.plan.fabric import parse_fabric
@@ -154,29 +153,6 @@ def test_of_several_baselines_a_later_one_wins_with_what_it_says_itself(library:
     assert dict(second.params_origin) == {}
     assert second.digest == b.digest
     assert values(overlay([a, c])[1]) == {"mtu.port": 4200}
-
-
-class TestShipped:
-    def test_every_shipped_baseline_resolves_against_a_usual_fabric(self) -> None:
-        fabric = parse_fabric("planes: {compute: {rdma_mtu: 4096, classes: [{name: roce, dscp: [26], priority: 3}]}}")
-        groups = frozenset({"compute", "in_use", "host_facing", "fabric_facing"})
-        library = Library(None, Vocabulary(fabric, groups=groups))
-        names = library.names()
-        assert {use.profile for use in names} == {"ethernet-fabric", "roce-leaf", "roce-spine", "gpu-host"}
-        for use in names:
-            found = library.resolve(use.profile, use.version)
-            assert found.expectations
-            assert all(line.why for line in found.expectations)
-        leaf = values(library.resolve("roce-leaf", "1.0.0"))
-        assert leaf["lossless.roce_map"] == 3
-        assert leaf["mtu.compute"] == 9100
-
-    def test_without_the_intent_they_name_the_line_that_lacks_it(self) -> None:
-        with pytest.raises(ErrorList, match=r"fabric\.yaml has no \$fabric\.compute"):
-            Library(None, Vocabulary()).resolve("roce-leaf", "1.0.0", file="assignments.yaml", line=3)
-
-    def test_the_folder_is_there(self) -> None:
-        assert (shipped_directory() / "README.md").is_file()
 
 
 def test_a_use_reads_as_it_is_written() -> None:
