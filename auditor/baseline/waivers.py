@@ -13,12 +13,15 @@ One of three says what is waived: `rule` and `object` (globs), a `fingerprint`, 
 
 from __future__ import annotations
 
+import json
 import re
+from dataclasses import replace
 from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
 from auditor import yamldoc
+from auditor.canonical import printable
 from auditor.errors import BaselineError, ErrorList, SetupError
 from auditor.model import DocumentOrigin, Waiver
 from auditor.settings import suggest
@@ -47,6 +50,64 @@ def read_waivers(file: Path) -> tuple[Waiver, ...]:
     if errors:
         raise ErrorList(errors)
     return tuple(waiver for waiver in found if waiver is not None)
+
+
+def with_waiver(text: str, waiver: Waiver, remark: str = "") -> str:
+    """The text of `waivers.yaml` with one waiver more; every line that stood there stays as it is.
+
+    `remark` becomes a comment above it. Raises BaselineError when the list is written in a form that nothing can be added to.
+    """
+    said = {"fingerprint": waiver.fingerprint} if waiver.fingerprint else {"gap": waiver.gap} if waiver.gap else {}
+    said = said or {"rule": waiver.rule, "object": waiver.object}
+    item = {"owner": waiver.owner, "reason": waiver.reason, "expires": waiver.expires.isoformat(), **said}
+    written = ", ".join(f"{key}: {_scalar(key, value)}" for key, value in item.items())
+    document = yamldoc.parse(text, FILE, BaselineError)
+    data = document.data if isinstance(document.data, dict) else {}
+    before = text if not text or text.endswith("\n") else text + "\n"
+    indent = "  "
+    if document.data is None:
+        before += "waivers:\n"
+    elif not data.get("waivers"):
+        before, found = re.subn(r"(?m)^waivers:[ \t]*(\[[ \t]*\]|null|~)?(?=[ \t]*(#.*)?$)", "waivers:", before, count=1)
+        if not found:
+            raise document.error(BaselineError, "has no list 'waivers:' to add to", "waivers")
+    else:
+        first = document.text.splitlines()[(document.line("waivers", 0) or 1) - 1]
+        shape = re.match(r"([ \t]*)-\s", first)
+        if shape is None:
+            message = "the waivers stand in one bracket; write one per line, each after a dash, and try again"
+            raise document.error(BaselineError, message, "waivers")
+        indent = shape.group(1)
+    comment = f"{indent}# {printable(remark, 200)}\n" if remark else ""
+    return f"{before}{comment}{indent}- {{{written}}}\n"
+
+
+def _scalar(key: str, value: str) -> str:
+    return value if key == "expires" else json.dumps(value, ensure_ascii=False)
+
+
+def add_waiver(file: Path, waiver: Waiver, remark: str = "") -> None:
+    """Write one waiver more into `waivers.yaml`, which is made where there is none. Raises ErrorList, BaselineError.
+
+    The new text is read back before it replaces the old one: the file never gets worse than it was.
+    """
+    known = read_waivers(file) if file.exists() else ()
+    text = with_waiver(file.read_text("utf-8") if file.exists() else "", waiver, remark)
+    part = file.with_name(file.name + ".part")
+    try:
+        part.write_text(text, encoding="utf-8")
+        again = read_waivers(part)
+        if [replace(item, origin=DocumentOrigin()) for item in again] != [
+            *(replace(item, origin=DocumentOrigin()) for item in known), replace(waiver, origin=DocumentOrigin()),
+        ]:  # fmt: skip
+            raise BaselineError("nothing can be added at its end; write the waiver by hand", file)
+        part.replace(file)
+    except ErrorList as problem:
+        raise BaselineError(f"nothing can be added at its end ({problem}); write the waiver by hand", file) from problem
+    except OSError as problem:
+        raise BaselineError(f"cannot be written: {problem.strerror}", file) from problem
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def _waiver(document: YamlDocument, item: Any, path: yamldoc.Path_, errors: list[SetupError]) -> Waiver | None:

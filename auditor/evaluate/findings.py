@@ -59,7 +59,7 @@ def waive(findings: Iterable[Finding], waivers: Sequence[Waiver], today: date) -
     in_force = [waiver for waiver in waivers if waiver.expires >= today and not waiver.gap]
     out = []
     for finding in findings:
-        found = next((waiver for waiver in in_force if _covers(waiver, finding)), None)
+        found = next((waiver for waiver in in_force if covers(waiver, finding)), None)
         if found is not None:
             waiver = {"owner": found.owner, "reason": found.reason, "expires": found.expires.isoformat()}
             finding = replace(finding, waiver=waiver)
@@ -67,7 +67,8 @@ def waive(findings: Iterable[Finding], waivers: Sequence[Waiver], today: date) -
     return out
 
 
-def _covers(waiver: Waiver, finding: Finding) -> bool:
+def covers(waiver: Waiver, finding: Finding) -> bool:
+    """Whether a waiver, in force or not, is about this finding."""
     if waiver.fingerprint:
         return waiver.fingerprint == finding.fingerprint
     return fnmatchcase(finding.rule, waiver.rule) and fnmatchcase(_plain(finding.object), _plain(waiver.object))

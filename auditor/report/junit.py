@@ -73,7 +73,8 @@ def _cause(suite: ElementTree.Element, case: outline.Case, options: Options) -> 
 def _lines(findings: Iterable[Finding]) -> Iterable[str]:
     for finding in findings:
         yield f"{finding.rule} on {finding.object}: {finding.message}"
-        yield f"  devices: {', '.join(finding.devices)}"
+        if finding.devices:
+            yield f"  devices: {', '.join(finding.devices)}"
         yield f"  expected: {finding.expected}"
         yield f"  observed: {finding.observed}"
         for item in finding.evidence:

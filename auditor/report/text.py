@@ -145,7 +145,8 @@ def _case(page: _Page, case: outline.Case) -> None:
     cause = case.cause
     page.line()
     page.line(cause.title, "bold", lead=f"{cause.severity.upper()}  ", lead_style=STYLES[cause.severity])
-    page.field("on", outline.few(case.devices, DEVICES_SHOWN))
+    if case.devices:
+        page.field("on", outline.few(case.devices, DEVICES_SHOWN))
     groups = case.alike
     for at, group in enumerate(groups[:GROUPS_SHOWN]):
         first = group[0]

@@ -153,7 +153,7 @@ class Examination:
         link = link_name(known.object)
         if self.inventory is not None and self.scope is None:
             missing = [device not in self.inventory for device in known.devices]
-            if any(missing) if link else all(missing):
+            if any(missing) if link else missing and all(missing):
                 return True
         if link and self.links is not None and link not in self.links:
             return True

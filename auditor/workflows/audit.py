@@ -18,7 +18,7 @@ from auditor import __version__, evidence
 from auditor.cabling.links import build_links
 from auditor.checks import rules
 from auditor.collect import Collector
-from auditor.evaluate import causes, findings, links
+from auditor.evaluate import causes, expiry, findings, links
 from auditor.evaluate.device import Judged, lines, selected
 from auditor.model import (
     Baseline,
@@ -250,9 +250,12 @@ def _finish(
     outcomes = [gathered.outcomes[name] for name in sorted(gathered.outcomes)]
     results = [result for outcome in outcomes for result in outcome.results] + judged_links.results
     found = [finding for outcome in outcomes for finding in outcome.findings] + judged_links.findings
-    found, _ = causes.gather(findings.waive(found, project.waivers, started.date()))
     gaps = dict.fromkeys(gap for outcome in outcomes for gap in outcome.gaps)
     gaps.update(dict.fromkeys(judged_links.gaps))
+    if selected(expiry.RULE, request.only):
+        expired = expiry.judge(project.waivers, started.date(), found, gaps, every=request.whole_fleet)
+        results, found = results + expired[0], found + expired[1]
+    found, _ = causes.gather(findings.waive(found, project.waivers, started.date()))
     resolved: tuple[Finding, ...] = ()
     unverified: tuple[Finding, ...] = ()
     if store is not None:
@@ -294,7 +297,7 @@ def _finish(
 
 def _rules_in_force(request: Request, project: Project) -> frozenset[str]:
     """Every function rule and every expectation line of the judged devices, evaluated or not."""
-    found = set(rules())
+    found = {*rules(), expiry.RULE}
     for device in request.devices:
         found.update(line.id for version in project.versions_for(device) for line in lines(version))
     return frozenset(found)

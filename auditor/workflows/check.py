@@ -121,9 +121,10 @@ def _check_only(wish: Wish, project: Project, devices: Sequence[Device]) -> None
     from fnmatch import fnmatchcase
 
     from auditor.checks import rules
+    from auditor.evaluate import expiry
     from auditor.evaluate.device import lines
 
-    known = set(rules())
+    known = {*rules(), expiry.RULE}
     for device in devices:
         known.update(line.id for version in project.versions_for(device) for line in lines(version))
     for pattern in wish.only:

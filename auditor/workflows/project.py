@@ -70,7 +70,11 @@ class Project:
 
     def versions_for(self, device: Device) -> tuple[Baselines, ...]:
         """What a device must be, one of these sets: named on the command line, else assigned. Raises ErrorList."""
-        return tuple(self._resolver.baselines(uses) for uses in self.uses_for(device))
+        return tuple(self.baselines(uses) for uses in self.uses_for(device))
+
+    def baselines(self, uses: tuple[Use, ...]) -> Baselines:
+        """What these versions together demand. Raises ErrorList."""
+        return self._resolver.baselines(uses)
 
     def baselines_for(self, device: Device) -> Baselines:
         """What a device must be, or become where a rollout is under way. Raises ErrorList."""
