@@ -5,6 +5,8 @@ A file is a list of cases. Every case has a `name` that says the behaviour, `exp
 device rules: `facts` {"table@layer": {rows: [plain rows], columns: [declared ones; default those in the rows], whole: true}},
 `gaps` [{table, reason, columns, key, layer, detail, source}], `groups` {name: [ports]}, `role`, `params`, `fabric`.
 
+fabric rules: `devices` {name: {role, facts and gaps as above}}, `cables` [["device:port", "device:port"]], `plane`, `fabric`.
+
 link rules: `a` and `b` {device, port, role, interface, facts {table.column: value | absent}, gaps {table.column: reason}},
 `plane`, `fabric`.
 """
@@ -17,6 +19,7 @@ from pydantic import TypeAdapter
 from auditor import yamldoc
 from auditor.address import Address, Layer
 from auditor.checks import rules
+from auditor.checks.hops import hops
 from auditor.facts import TABLES, from_plain, schema
 from auditor.model import (
     ABSENT,
@@ -32,6 +35,7 @@ from auditor.model import (
     RuleKind,
     State,
 )
+from auditor.model.device import is_host
 from auditor.model.plan import Fact
 from auditor.plan.fabric import parse_fabric
 
@@ -57,7 +61,7 @@ def judge(rule_id, case):
         groups={name: frozenset(ports) for name, ports in case.get("groups", {}).items()},
         role=case.get("role", ""),
     )
-    subject = state(case) if rule.kind is RuleKind.DEVICE else link(case)
+    subject = {RuleKind.DEVICE: state, RuleKind.LINK: link, RuleKind.FABRIC: cables}[rule.kind](case)
     judgements = list(rule.function(subject, context))
     said = {str(item.object): plain(item) for item in judgements}
     assert len(said) == len(judgements), "one judgement per object"
@@ -87,8 +91,8 @@ def expected(case, said):
     return want, got
 
 
-def state(case):
-    device = case.get("device", "leaf-01")
+def state(case, device="leaf-01"):
+    device = case.get("device", device)
     tables, origins = {}, {}
     for name, given in case.get("facts", {}).items():
         table, _, layer = name.partition("@")
@@ -114,6 +118,19 @@ def gap(device, given):
         tuple(given.get("key", ())),
         tuple(given.get("columns", ())),
     )
+
+
+def cables(case):
+    """The links of a fabric case, their ends as device jobs emit them."""
+    plane = parse_fabric(yamldoc.dump(case["fabric"])).planes[case["plane"]]
+    places = [[tuple(text.split(":")) for text in cable] for cable in case["cables"]]
+    ends = {}
+    for name, given in case["devices"].items():
+        ports = {port: plane.classes for cable in places for device, port in cable if device == name}
+        for port, found in hops(state(given, name), ports, host=is_host(given["role"])).items():
+            ends[name, port] = LinkEnd(name, port, port, given["role"], hops=found)
+    plans = [PlanLink(PlanEnd(*a), PlanEnd(*b), plane=case["plane"]) for a, b in places]
+    return [Link(ends[a], ends[b], LinkVerdict.PROVEN, plan) for (a, b), plan in zip(places, plans, strict=True)]
 
 
 def link(case):
