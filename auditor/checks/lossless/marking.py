@@ -135,7 +135,7 @@ def ecn_threshold_order(state: State, context: RuleContext) -> Iterator[Judgemen
     backwards through the fabric instead of being slowed down at its source.
     """
     queues = list(_queues(state, context))
-    triggers = {queue: _lowest(state, context, queue) for _, queue in queues if isinstance(queue, str)}
+    triggers = {queue: _lowest(state, context, queue) for queue in {name for _, name in queues if isinstance(name, str)}}
     for port, queue in queues:
         if isinstance(queue, Cell):
             yield unseen(Address("qos_port", (port,)), gap(state, queue))
