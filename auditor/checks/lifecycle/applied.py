@@ -104,7 +104,7 @@ def _table(state: State, row_type: type[Row]) -> Iterator[Judgement]:
             yield unseen(Address(table), gap)
         return
     if not layers.declared(state, row_type, Layer.APPLIED).intersection(columns):
-        yield unseen(Address(table), layers.missing(state, Address(table), Layer.CONFIGURED, Layer.APPLIED))
+        yield unseen(Address(table), layers.missing(state, Address(table), Layer.CONFIGURED, Layer.APPLIED, columns))
         return
     yield from _Comparison(state, row_type, columns).judge()
 
@@ -189,7 +189,8 @@ class _Comparison:
         return any(getattr(rows.get(row.key), "autoneg", None) for rows in (self.configured, self.applied))
 
     def _deviation(self, row: Address, wrong: list[_Difference], there: bool) -> Deviation:
-        expected = ", ".join(f"{item.column} {layers.words(item.configured.value)}" for item in wrong)
+        named = wrong if there else wrong[:2]
+        expected = ", ".join(f"{item.column} {layers.words(item.configured.value)}" for item in named)
         observed = ", ".join(f"{item.column} {layers.words(item.applied.value)}" for item in wrong)
         sayings = [item.words for item in wrong if item.column not in ("threshold_kind", "threshold")]
         if any(item.column == "threshold_kind" for item in wrong):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime, timedelta
 
 from auditor.address import Address, Layer
+from auditor.canonical import printable
 from auditor.facts import Row, schema
 from auditor.model import ABSENT, Cell, Gap, GapReason, Spot, State
 
@@ -31,12 +33,18 @@ def open_gap(state: State, table: str, *layers: Layer) -> Gap | None:
     )
 
 
-def missing(state: State, what: Address, read: Layer, wanted: Layer) -> Gap:
+def missing(state: State, what: Address, read: Layer, wanted: Layer, columns: Iterable[str] = ()) -> Gap:
     """The gap of a layer that nothing was read of, for a table or a row, in words that say which layer was read instead.
 
-    Without any word about it, no source of the platform reads that layer: unsupported.
+    `columns` are those of interest; a gap of others tells nothing. Without any word about it, no source of the platform reads
+    that layer: unsupported.
     """
-    gaps = [gap for gap in state.gaps if gap.layer in (None, wanted) and gap.covers(what.table, wanted, what.key, None)]
+    gaps = [
+        gap
+        for gap in state.gaps
+        if gap.layer in (None, wanted)
+        and any(gap.covers(what.table, wanted, what.key, column) for column in (tuple(columns) or (None,)))
+    ]
     found = next((gap for gap in gaps if gap.reason is not GapReason.UNSUPPORTED), gaps[0] if gaps else None)
     words = f"read: {read}; {wanted} not collected"
     if found is None:
@@ -73,8 +81,8 @@ def words(value: object) -> str:
     """A value as a message shows it."""
     if value is None or value is ABSENT:
         return "nothing"
-    if isinstance(value, tuple):
-        return ",".join(map(str, value)) or "none"
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return f"{value:g}" if isinstance(value, float) and value < 10**6 else str(int(value) if isinstance(value, float) else value)
+    if isinstance(value, float):
+        return f"{value:.12g}"
+    return printable(",".join(map(str, value)) or "none" if isinstance(value, tuple) else str(value), 80)

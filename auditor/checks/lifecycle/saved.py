@@ -78,8 +78,8 @@ def unsaved(state: State, context: RuleContext) -> Iterator[Judgement]:  # noqa:
 
     A file that is missing or cannot be parsed is an error; one that differs a warning, with the cells that differ. Compared are
     settings that both the running configuration and the file tell. Priority groups with a profile that the device makes by itself
-    from speed and cable length are not: it makes them again. On a device with several ASICs this file holds the device's own
-    database alone; what belongs to the ASICs is saved elsewhere and is not evaluated.
+    from speed and cable length are not: it makes them again. On a device with several ASICs the ports are saved in files of
+    their own, so there this file is not evaluated beyond whether it is there and can be read.
 
     Why it matters: a fix that was typed and not saved is gone with the next reload, months later and on one leaf of many. The
     fabric then has a lossy hop that nobody touched.
@@ -128,19 +128,19 @@ class _Comparison:
         self.state = state
         self.found: list[_Difference] = []
         self.hidden: Gap | None = None
+        asics = sorted({asic for row_type in COMPARED for key in self._keys(row_type) for asic in _asics(key)})
+        if asics:
+            words = f"what belongs to {', '.join(asics)} is saved in files of its own, which are not read"
+            self.hidden = Gap(state.device, ConfigFile.TABLE, "", GapReason.UNSUPPORTED, words, Layer.SAVED)
+            return
         for row_type, columns in COMPARED.items():
             running, saved = (layers.declared(state, row_type, layer) for layer in (Layer.CONFIGURED, Layer.SAVED))
+            self.hidden = self.hidden or layers.open_gap(state, row_type.TABLE, Layer.CONFIGURED, Layer.SAVED)
             both = [name for name in columns if name in running and name in saved]
-            gap = layers.open_gap(state, row_type.TABLE, Layer.CONFIGURED, Layer.SAVED)
-            self.hidden = self.hidden or gap
             if both:
                 self._table(row_type, both)
         if not any(layers.declared(state, row_type, Layer.CONFIGURED) for row_type in COMPARED):
             self.hidden = self.hidden or layers.missing(state, Address(ConfigFile.TABLE), Layer.SAVED, Layer.CONFIGURED)
-        asics = {asic for row_type in COMPARED for key in self._keys(row_type) for asic in _asics(key)}
-        if asics:
-            words = f"what belongs to {', '.join(sorted(asics))} is saved in files of its own, which are not read"
-            self.hidden = self.hidden or Gap(state.device, ConfigFile.TABLE, "", GapReason.UNSUPPORTED, words, Layer.SAVED)
 
     def _keys(self, row_type: type[Row]) -> set[tuple[str, ...]]:
         tables = (self.state.tables.get((row_type, layer), {}) for layer in (Layer.CONFIGURED, Layer.SAVED))
@@ -148,10 +148,8 @@ class _Comparison:
 
     def _table(self, row_type: type[Row], columns: list[str]) -> None:
         running, saved = (self.state.tables.get((row_type, layer), {}) for layer in (Layer.CONFIGURED, Layer.SAVED))
-        several = any(_asics(key) for key in self._keys(Interface))
         for key in sorted(self._keys(row_type)):
-            # Of several ASICs the row without key says what they agree on, which the device's own file cannot tell.
-            if _asics(key) or (several and row_type is Buffer) or _is_generated(running.get(key), saved.get(key)):
+            if _is_generated(running.get(key), saved.get(key)):
                 continue
             row = Address(row_type.TABLE, key)
             if key in running and key in saved:

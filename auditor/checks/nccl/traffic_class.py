@@ -277,8 +277,8 @@ class _Environment:
             whose = "queue pairs that GPUs make" if self.library.gpu_initiated is not None else "queue pairs"
             names = " and ".join(knob.variables)
             verb = "are" if len(knob.variables) > 1 else "is"
-            return f"{names} {verb} not set in {self.source}: {whose} take class {item.number}, {lands}"
-        place = f"{item.variable}={printable(item.text, 40)} ({item.cell.address.key[0]})"
+            return f"{names} {verb} not set in {printable(self.source, 60)}: {whose} take class {item.number}, {lands}"
+        place = f"{item.variable}={printable(item.text, 40)} ({printable(item.cell.address.key[0], 60)})"
         if not item.valid:
             return f"{place} is no traffic class, so the library takes {item.number}: {lands}"
         meant = f"; {item.number} is the DSCP itself, {item.number * 4} was meant" if item.number in self.lossless else ""
