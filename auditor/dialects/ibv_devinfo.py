@@ -12,8 +12,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-_LABEL = re.compile(r"\s*([a-z][a-z0-9_]*):(.*)")
-_GID = re.compile(r"\s*GID\[ *(\d+)\]:\s*(\S+?),?(?:\s|$)")
+_GID = re.compile(r"GID\[ *(\d+)\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +50,13 @@ def devices(text: str) -> Iterator[Device]:
     fields: dict[str, str] = {}
     gids: dict[int, str] = {}
     for line in text.splitlines():
-        gid = _GID.match(line)
-        label = _LABEL.match(line)
-        if gid is not None:
-            gids.setdefault(int(gid.group(1)), gid.group(2))
-        if label is None:
+        name, colon, value = line.partition(":")
+        name, value = name.strip(), value.strip()
+        gid = _GID.fullmatch(name)
+        if gid is not None and value:
+            gids.setdefault(int(gid.group(1)), value.split()[0].rstrip(","))
+        if not colon or not name.isidentifier() or not name.islower():
             continue
-        name, value = label.group(1), label.group(2).strip()
         if name == "hca_id" and not line[:1].isspace():
             if device is not None:
                 yield device

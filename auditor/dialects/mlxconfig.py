@@ -13,9 +13,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 _HEADER = re.compile(r"^Configurations:((?:[ \t]+(?:Default|Current|Next Boot))+)[ \t]*$", re.MULTILINE)
-_ROW = re.compile(r"[ \t]*\*?[ \t]*(?:RO[ \t]+)?([A-Za-z]\w*(?:\[\d+\])?)[ \t]+(\S.*?)[ \t]*$")
+_NAME = re.compile(r"[A-Za-z]\w*(?:\[\d+\])?")
+_MARKS = ("*", "RO", "*RO")
 _NOTE = re.compile(r"The '(?:\*|RO)' shows parameters |Device Firmware does not support reading |-W- ")
-_ENUMERATION = re.compile(r"(.+)\(\d+\)")
 _ARRAY = re.compile(r"Array\[\d+\.\.\d+\]")
 
 
@@ -45,18 +45,19 @@ def options(text: str) -> Options:
     values: dict[str, Mapping[str, str | None]] = {}
     arrays, unread = [], []
     for line in text[headers[0].end() :].splitlines():
-        found = _ROW.fullmatch(line)
-        cells = found.group(2).split() if found is not None else []
-        if found is None or len(cells) != len(columns):
-            if line.strip() and not _NOTE.match(line):
+        words = line.split()
+        while words and words[0] in _MARKS:
+            del words[0]
+        if len(words) != len(columns) + 1 or _NAME.fullmatch(words[0]) is None:
+            if words and not _NOTE.match(line):
                 unread.append(line)
-        elif any(_ARRAY.fullmatch(cell) for cell in cells):
-            arrays.append(found.group(1))
+        elif any(map(_ARRAY.fullmatch, words[1:])):
+            arrays.append(words[0])
         else:
-            values[found.group(1)] = {column: _value(cell) for column, cell in zip(columns, cells, strict=True)}
+            values[words[0]] = dict(zip(columns, map(_value, words[1:]), strict=True))
     return Options("" if device is None else device.group(1), columns, values, tuple(arrays), tuple(unread))
 
 
 def _value(cell: str) -> str | None:
-    found = _ENUMERATION.fullmatch(cell)
-    return None if cell == "N/A" else cell if found is None else found.group(1)
+    name, bracket, number = cell[:-1].rpartition("(")
+    return None if cell == "N/A" else name if bracket and name and number.isdecimal() and cell[-1] == ")" else cell

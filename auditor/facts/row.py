@@ -46,7 +46,8 @@ class Row:
     @property
     def key(self) -> tuple[str, ...]:
         """The key parts in declared order; empty for a table with a single row."""
-        return tuple(getattr(self, name) for name in schema(type(self)).keys)
+        names = schema(type(self)).key_names
+        return (getattr(self, names[0]),) if len(names) == 1 else tuple([getattr(self, name) for name in names])
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,7 @@ class Schema:
     table: str
     keys: Mapping[str, Key]
     columns: Mapping[str, Field]
+    key_names: tuple[str, ...]
 
     @property
     def port_key(self) -> str | None:
@@ -109,7 +111,7 @@ def _read(row_type: type[Row]) -> Schema:
         if get_origin(inner) in (Union, types.UnionType):
             inner = next(option for option in get_args(inner) if option is not type(None))
         columns[field.name] = Field(field.name, _KINDS[inner], info)
-    return Schema(row_type.TABLE, types.MappingProxyType(keys), types.MappingProxyType(columns))
+    return Schema(row_type.TABLE, types.MappingProxyType(keys), types.MappingProxyType(columns), tuple(keys))
 
 
 def to_plain(row: Row, *, volatile: bool = True) -> dict[str, Any]:

@@ -28,18 +28,18 @@ class Merge:
         if not result.answered:
             return
         for fill in source.fills:
-            rows = [row for layer, row in result.rows if type(row) is fill.row_type and layer == fill.layer]
+            rows = [(row.key, row) for layer, row in result.rows if type(row) is fill.row_type and layer == fill.layer]
             scope = None
             if source.parameter is not None or fill.only or not fill.whole:
-                scope = frozenset(row.key[0] for row in rows if row.key) | {*output.parameters.values(), *fill.only}
+                scope = frozenset(key[0] for key, _ in rows if key) | {*output.parameters.values(), *fill.only}
             whole = fill.whole and result.whole
             origin = Origin(source.key, output.digest, output.platform, whole, scope)
             self.tables.setdefault((fill.row_type, fill.layer), {})
             for column in fill.columns:
                 self.origins.setdefault((fill.row_type, fill.layer, column), []).append(origin)
-            self._listed.setdefault((source.key, fill.row_type), {}).update((row.key, row) for row in rows)
-            for row in rows:
-                self._merge(fill, source, row)
+            self._listed.setdefault((source.key, fill.row_type), {}).update(rows)
+            for key, row in rows:
+                self._merge(fill, source, key, row)
 
     def count(self, platform: Platform) -> None:
         """Hold the answers against each other: one that lacks rows which another one lists proves no absence."""
@@ -62,11 +62,10 @@ class Merge:
             )
             self.gaps.append(gap)
 
-    def _merge(self, fill: Fill, source: Source, row: Row) -> None:
+    def _merge(self, fill: Fill, source: Source, key: tuple[str, ...], row: Row) -> None:
         rows = self.tables[fill.row_type, fill.layer]
-        known = rows.get(row.key)
-        if known is None:
-            rows[row.key] = row
+        known = rows.setdefault(key, row)
+        if known is row:
             return
         update: dict[str, Value | None] = {}
         for column in schema(fill.row_type).columns:
@@ -75,15 +74,15 @@ class Merge:
                 continue
             if old is None:
                 if not any(
-                    gap.reason is GapReason.CONFLICT and gap.covers(row.TABLE, fill.layer, row.key, column) for gap in self.gaps
+                    gap.reason is GapReason.CONFLICT and gap.covers(row.TABLE, fill.layer, key, column) for gap in self.gaps
                 ):
                     update[column] = new
                 continue
             update[column] = None
             detail = f"{column} is {printable(str(old), 60)} in one answer and {printable(str(new), 60)} in another"
-            self.gaps.append(Gap(self.device, row.TABLE, source.key, GapReason.CONFLICT, detail, fill.layer, row.key, (column,)))
+            self.gaps.append(Gap(self.device, row.TABLE, source.key, GapReason.CONFLICT, detail, fill.layer, key, (column,)))
         if update:
-            rows[row.key] = replace(known, **update)
+            rows[key] = replace(known, **update)
 
     def state(self, at: datetime) -> State:
         """The finished State, with rows joined to ports."""
@@ -103,13 +102,15 @@ def _ports(tables: Mapping[tuple[type[Row], Layer], Mapping[tuple[str, ...], Row
     by_pci: dict[str, str] = {}
     for (row_type, _), rows in tables.items():
         shape = schema(row_type)
+        naming = shape.port_key or shape.port_column
+        if naming is None:
+            continue
         for key, row in rows.items():
-            if shape.port_key is not None:
-                ports[shape.table, key] = getattr(row, shape.port_key)
-            elif shape.port_column is not None and getattr(row, shape.port_column) is not None:
-                ports[shape.table, key] = getattr(row, shape.port_column)
+            port = getattr(row, naming)
+            if port is not None:
+                ports[shape.table, key] = port
                 if shape.table == "nic":
-                    by_pci[key[0]] = getattr(row, shape.port_column)
+                    by_pci[key[0]] = port
     for (row_type, _), rows in tables.items():
         if row_type.TABLE == "firmware":
             for key in rows:

@@ -25,7 +25,7 @@ from auditor.platforms.linux import links, machine, options, qos, rdma, software
 
 _LINE = r"^(?![\s\d#]).*"
 """A line that may be a complaint: those of interfaces begin with a number or a blank, comments with `#`; both may hold any
-words."""
+words. A fixed text right behind `.*` is searched ten times as fast as a choice of texts."""
 
 PLATFORM = Platform(
     name="linux",
@@ -33,15 +33,18 @@ PLATFORM = Platform(
     sources=(*machine.SOURCES, *links.SOURCES, *rdma.SOURCES, *qos.SOURCES, *options.SOURCES, *software.SOURCES),
     failures=(
         Failure(r"^ssh: connect to host .*", GapReason.UNREACHABLE, "the host did not answer"),
-        Failure(rf"{_LINE}(?:command not found.*|\S: not found$)", GapReason.REJECTED, "the command is not installed"),
         Failure(
-            rf"{_LINE}(?:Operation not permitted|Permission denied|must be root|is not in the sudoers file|is not allowed to ).*",
-            GapReason.PERMISSION,
-            "the host refused it",
+            rf"{_LINE}not found(?:(?<=command not found).*|(?<=\S: not found)$)", GapReason.REJECTED,
+            "the command is not installed",
         ),
+        Failure(rf"{_LINE}Permission denied.*", GapReason.PERMISSION, "the host refused it"),
         Failure(
-            rf"{_LINE}Operation not supported.*|^ETS features are not supported on your system",
-            GapReason.UNSUPPORTED,
+            rf"{_LINE}not (?:(?<=Operation not )permitted|(?<=is not )in the sudoers file|(?<=is not )allowed to ).*",
+            GapReason.PERMISSION, "the host refused it",
+        ),
+        Failure(rf"{_LINE}must be root.*", GapReason.PERMISSION, "the host refused it"),
+        Failure(
+            rf"{_LINE}Operation not supported.*|^ETS features are not supported on your system", GapReason.UNSUPPORTED,
             "this network device cannot tell",
         ),
         Failure(
@@ -52,7 +55,7 @@ PLATFORM = Platform(
         Failure(r"^No IB devices found", GapReason.REJECTED, "no RDMA device is open to programs"),
         Failure(r"^-E- .*", GapReason.REJECTED, "the adapter's options cannot be read"),
         Failure(r"^Failed to open NETLINK_RDMA socket", GapReason.REJECTED, "the kernel has no RDMA loaded"),
-        Failure(r".*[Uu]nable to connect to (?:lldpd|socket).*", GapReason.REJECTED, "lldpd does not run"),
+        Failure(r"^.*nable to connect to (?:lldpd|socket).*", GapReason.REJECTED, "lldpd does not run"),
         Failure(r"^(?:Object|Option) \"\S+\" is unknown.*", GapReason.REJECTED, "an older tool that lacks this spelling"),
         Failure(r"^Traceback \(most recent call last\)", GapReason.REJECTED, "the tool crashed"),
     ),

@@ -87,7 +87,7 @@ def pause(body: str, parameters: Mapping[str, str]) -> Iterator[Normalised]:
     yield from_plain(QosPort, {"port": netdev, **cells})
 
 
-_ECN = re.compile(r"^\S*/ecn/(roce_np|roce_rp)/(enable/([0-7])|cnp_dscp):(.*)$", re.MULTILINE)
+_ECN = re.compile(r"/ecn/(roce_np|roce_rp)/(enable/([0-7])|cnp_dscp):(.*)$", re.MULTILINE)
 
 
 def ecn(body: str, parameters: Mapping[str, str]) -> Iterator[Normalised]:

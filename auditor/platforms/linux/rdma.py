@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Callable, Iterator, Mapping
 
@@ -176,11 +177,12 @@ def nvidia_functions(body: str) -> list[str]:
 
 
 def _on_pci(body: str) -> Iterator[tuple[str, str]]:
-    for device, path in re.findall(r"^l.* (\S+) -> (\S+)/infiniband/\1[ \t]*$", body, re.MULTILINE):
-        try:
-            yield device, canonical.pci(path.rpartition("/")[2])
-        except ValueError:  # on another bus, or none
-            continue
+    for line in body.splitlines():
+        left, _, target = line.partition(" -> ")
+        path, _, device = target.strip().rpartition("/infiniband/")
+        if device and left.endswith(f" {device}"):
+            with contextlib.suppress(ValueError):  # on another bus, or on none
+                yield device, canonical.pci(path.rpartition("/")[2])
 
 
 def roce_devices(body: str) -> list[str]:
