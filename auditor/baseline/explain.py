@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from auditor.baseline.diff import Line, line_meaning, plain_params
+from auditor.baseline.diff import line_meaning, plain_params
 from auditor.baseline.document import BaselineDocument, Use
 from auditor.baseline.library import Library
 from auditor.baseline.resolve import resolve_uses
@@ -88,8 +88,3 @@ def _walk(library: Library, use: Use, above: Route, routes: dict[tuple[str, str]
     if routes.setdefault((use.profile, use.version), route) is route:
         for parent in library.read(use).extends:
             _walk(library, parent, route, routes)
-
-
-def words_of(said: Said) -> str:
-    """One line or param as a person says it."""
-    return f"{said.what.demand} ({said.what.severity})" if isinstance(said.what, Line) else str(said.what)

@@ -28,6 +28,9 @@ from auditor.settings import suggest
 from auditor.yamldoc import YamlDocument
 
 FILE = "waivers.yaml"
+GAP = re.compile(r"[^:\s]+:[^:\s]+(:[a-z_*?]+)?")
+"""How a gap is named: `device:table` or `device:table:reason`, each a glob."""
+
 _KEYS = ("owner", "reason", "expires", "rule", "object", "fingerprint", "gap")
 
 
@@ -138,7 +141,7 @@ def _waiver(document: YamlDocument, item: Any, path: yamldoc.Path_, errors: list
     fingerprint, gap = item.get("fingerprint", ""), item.get("gap", "")
     if isinstance(fingerprint, str) and fingerprint and re.fullmatch(r"[0-9a-f]{8,64}", fingerprint) is None:
         fail(f"{fingerprint!r} is no fingerprint of a finding", "fingerprint")
-    if isinstance(gap, str) and gap and re.fullmatch(r"[^:\s]+:[^:\s]+(:[a-z_*?]+)?", gap) is None:
+    if isinstance(gap, str) and gap and GAP.fullmatch(gap) is None:
         fail(f"{gap!r} is no gap; write device:table or device:table:reason", "gap")
     if len(errors) > before or expires is None:
         return None

@@ -11,7 +11,7 @@ STATES = ("open", "regressed", "flapping", "unverified", "waived", "resolved", "
 
 @click.group("findings")
 def command() -> None:
-    """List and show stored findings."""
+    """List, show and waive stored findings."""
 
 
 @command.command("list")
@@ -77,3 +77,29 @@ def show(ctx: click.Context, fingerprint: str) -> None:
         click.echo(f"evidence     {line.device}: {printable(line.command)} ({line.locator})")
         for text in line.excerpt.splitlines():
             click.echo(f"             | {printable(text)}")
+
+
+@command.command("waive")
+@click.argument("fingerprint", required=False)
+@click.option("--gap", metavar="DEVICE:TABLE[:REASON]", help="Waive this gap (globs) instead of a finding.")
+@click.option("--owner", required=True, help="Who answers for it.")
+@click.option("--reason", required=True, help="Why it is accepted.")
+@click.option(
+    "--expires", required=True, metavar="DAY", help="The last day it holds, like 2030-01-31; then it is a finding itself."
+)
+@click.pass_context
+def waive(ctx: click.Context, fingerprint: str | None, gap: str | None, owner: str, reason: str, expires: str) -> None:
+    """Accept a finding, or a gap, until a day: written into baselines/waivers.yaml, in force from the next run.
+
+    FINGERPRINT may be shortened as long as it is unique. What stands in the file stays, comments included.
+
+    \b
+    Examples:
+      auditor findings waive 3fa9c1 --owner netops --reason 'waits for CHG-7' --expires 2030-01-31
+      auditor findings waive --gap 'gpu-0*:firmware' --owner netops --reason 'no sudo there' --expires 2030-01-31
+    """
+    from auditor.canonical import printable
+    from auditor.workflows.waive import waive as write_waiver
+
+    file, waiver, remark = write_waiver(ctx.obj["project"], fingerprint, gap, owner, reason, expires)
+    click.echo(f"{file}: waived {printable(remark or waiver.gap)} until {waiver.expires}")
