@@ -2,6 +2,7 @@
 
 from auditor.model.baseline import Baseline, Document, Expectation, Waiver
 from auditor.model.device import Device, Status, is_host
+from auditor.model.peers import PeerFact, PeerGroup, Peers, PeerValue
 from auditor.model.plan import (
     Fabric,
     Fact,
@@ -96,6 +97,10 @@ __all__ = [
     "Origin",
     "Parameter",
     "Parser",
+    "PeerFact",
+    "PeerGroup",
+    "PeerValue",
+    "Peers",
     "Plan",
     "PlanEnd",
     "PlanLink",

@@ -10,6 +10,7 @@ from typing import Any
 from auditor.address import Layer
 from auditor.model.baseline import Baseline, Document, Waiver
 from auditor.model.device import Device
+from auditor.model.peers import PeerFact
 from auditor.model.plan import Fabric, LinkEnd, PlanSlice
 from auditor.model.raw import Gap, RawOutput
 from auditor.model.verdict import Cause, Finding, Result
@@ -76,6 +77,7 @@ class DeviceOutcome:
     reached: bool = True
     seconds: Mapping[str, float] = field(default_factory=dict)
     hardware_model: str = ""
+    peers: tuple[PeerFact, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,7 +96,7 @@ def unseen(object_: Address | Spot | str, gap: Gap) -> Judgement:
 
 
 class RuleKind(StrEnum):
-    """Which values a rule function receives: one State, one Link, or (`fabric`) all Links at once.
+    """Which values a rule function receives: one State, one Link, (`fabric`) all Links at once, or (`peer`) one Peers.
 
     A fabric rule yields judgements whose object is a Spot: the row of a device that a person would mend.
     """
@@ -104,6 +104,7 @@ class RuleKind(StrEnum):
     DEVICE = "device"
     LINK = "link"
     FABRIC = "fabric"
+    PEER = "peer"
 
 
 @dataclass(frozen=True, slots=True)
