@@ -16,7 +16,7 @@ class Nic(Row):
 
     pci: Annotated[str, Key("PCI address with domain, lower case")]
     part_number: Annotated[str | None, Column("Vendor part number")] = None
-    driver: Annotated[str | None, Column("Kernel driver")] = None
+    driver: Annotated[str | None, Column("Kernel driver", peer="role")] = None
     netdev: Annotated[str | None, Column("Network device", port=True)] = None
     mac: Annotated[str | None, Column("Permanent MAC address, lower case with colons")] = None
     role: Annotated[str | None, Column("compute, storage or management")] = None
@@ -35,12 +35,12 @@ class RdmaPort(Row):
     netdev: Annotated[str | None, Column("Network device of the port", port=True)] = None
     node_guid: Annotated[str | None, Column("Node GUID, 16 hex digits, lower case")] = None
     port_guid: Annotated[str | None, Column("Port GUID, 16 hex digits, lower case")] = None
-    link_layer: Annotated[str | None, Column("ethernet or infiniband")] = None
+    link_layer: Annotated[str | None, Column("ethernet or infiniband", peer="role")] = None
     state: Annotated[str | None, Column("active, down, init, armed")] = None
-    rate: Annotated[int | None, Column("Width times lane speed; only of an active port", unit="bit/s")] = None
-    active_mtu: Annotated[int | None, Column("RDMA MTU in use; only of an active port", unit="bytes")] = None
-    global_tclass: Annotated[int | None, Column("mlx5 global traffic class override")] = None
-    rdma_tos: Annotated[int | None, Column("Default ToS of RDMA-CM queue pairs")] = None
+    rate: Annotated[int | None, Column("Width times lane speed; only of an active port", unit="bit/s", peer="role")] = None
+    active_mtu: Annotated[int | None, Column("RDMA MTU in use; only of an active port", unit="bytes", peer="role")] = None
+    global_tclass: Annotated[int | None, Column("mlx5 global traffic class override", peer="role")] = None
+    rdma_tos: Annotated[int | None, Column("Default ToS of RDMA-CM queue pairs", peer="role")] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,10 +50,10 @@ class HostQos(Row):
     TABLE: ClassVar[str] = "host_qos"
 
     netdev: Annotated[str, Key("Network device", port=True)]
-    cnp_dscp: Annotated[int | None, Column("DSCP of the congestion notifications the NIC sends")] = None
-    ecn_np: Annotated[tuple[int, ...] | None, Column("Priorities whose marks it answers (notification point), sorted")] = None
-    ecn_rp: Annotated[tuple[int, ...] | None, Column("Priorities that it slows down (reaction point), sorted")] = None
-    dcbx_owner: Annotated[str | None, Column("Who owns the settings: os or firmware")] = None
+    cnp_dscp: Annotated[int | None, Column("DSCP of the congestion notifications the NIC sends", peer="role")] = None
+    ecn_np: Annotated[tuple[int, ...] | None, Column("Priorities whose marks it answers, sorted", peer="role")] = None
+    ecn_rp: Annotated[tuple[int, ...] | None, Column("Priorities that it slows down, sorted", peer="role")] = None
+    dcbx_owner: Annotated[str | None, Column("Who owns the settings: os or firmware", peer="role")] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +64,7 @@ class NicOption(Row):
 
     pci: Annotated[str, Key("PCI address with domain, lower case")]
     name: Annotated[str, Key("Name of the option")]
-    value: Annotated[str | None, Column("Value as printed, an enumeration without its number")] = None
+    value: Annotated[str | None, Column("Value as printed, an enumeration without its number", peer="role")] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +75,7 @@ class NcclEnv(Row):
 
     source: Annotated[str, Key("File that sets it")]
     variable: Annotated[str, Key("Name of the variable")]
-    value: Annotated[str | None, Column("Value as set")] = None
+    value: Annotated[str | None, Column("Value as set", peer="role")] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,12 +18,14 @@ class Interface(Row):
     enabled: Annotated[bool | None, Column("Administrative state")] = None
     up: Annotated[bool | None, Column("Operational state")] = None
     up_since: Annotated[str | None, Column("Time of the last link-up, UTC, ISO 8601", volatile=True)] = None
-    mtu: Annotated[int | None, Column("Largest IP packet; converted from what the vendor counts", unit="bytes")] = None
+    mtu: Annotated[int | None, Column("Largest IP packet; converted from what the vendor counts", unit="bytes", peer="role")] = (
+        None
+    )
     frame_bytes: Annotated[int | None, Column("Largest Ethernet frame, where the device states it", unit="bytes")] = None
     mtu_shown: Annotated[str | None, Column("MTU as the device printed it")] = None
-    speed: Annotated[int | None, Column("Speed; of a down port the configured one", unit="bit/s")] = None
-    fec: Annotated[str | None, Column("Forward error correction: rs, fc, none, auto")] = None
-    autoneg: Annotated[bool | None, Column("Auto-negotiation on")] = None
+    speed: Annotated[int | None, Column("Speed; of a down port the configured one", unit="bit/s", peer="role")] = None
+    fec: Annotated[str | None, Column("Forward error correction: rs, fc, none, auto", peer="role")] = None
+    autoneg: Annotated[bool | None, Column("Auto-negotiation on", peer="role")] = None
     mac: Annotated[str | None, Column("MAC address, lower case with colons")] = None
     alias: Annotated[str | None, Column("Second name of the port (SONiC alias, Linux altname)")] = None
     cable_length_m: Annotated[float | None, Column("Cable length the switch was told", unit="m")] = None

@@ -25,7 +25,8 @@ class Key:
 class Column:
     """Metadata of a column. `volatile` stands outside digests and drift; `secret` is stored as a keyed hash only.
 
-    `peer` declares the group in which devices should agree on the value (`model`, `role`, `fleet`); empty: not compared.
+    `peer` declares the devices that should agree on the value: `model` (of one hardware model), `role` (of one role and
+    hardware model), `fleet` (all); empty: not compared, and never learned into a baseline. No identity, nothing of the moment.
     `port` says that the value names an interface of the device, which joins the row to that port.
     """
 
