@@ -59,7 +59,7 @@ PLATFORM = Platform(
         Failure(r"^(?:Object|Option) \"\S+\" is unknown.*", GapReason.REJECTED, "an older tool that lacks this spelling"),
         Failure(r"^Traceback \(most recent call last\)", GapReason.REJECTED, "the tool crashed"),
     ),
-    secrets=(r"(?i)^[ \t]*(?:export[ \t]+)?\w*(?:token|secret|passw|passphrase|credential|api_?key|access_?key)\w*=(.+)$",),
+    secrets=(r"(?i)^[ \t]*(?:export[ \t]+)?\w*(?:token|secret|passw|passphrase|credential|api_?key|access_?key)\w*[ \t]*[=:][ \t]*(.+)$",),
     unsupported=(
         Unsupported(
             "queue",

@@ -59,3 +59,12 @@ def test_the_list_of_classes_is_no_pfc_table():
 def test_other_priorities_than_eight_are_an_error():
     with pytest.raises(ValueError, match="PFC table"):
         mlnx_qos.pfc("\tpriority    1   2   3   4   5   6   7   8\n\tenabled     0   0   0   1   0   0   0   0\n")
+
+
+@pytest.mark.parametrize("word", ["OS", "Firmware"])
+def test_the_owner_of_the_settings_is_the_printed_word(word):
+    assert mlnx_qos.dcbx(f"DCBX mode: {word} controlled\nPriority trust state: dscp\n") == word
+
+
+def test_no_dcbx_line_is_no_owner():
+    assert mlnx_qos.dcbx("Priority trust state: dscp\n") is None

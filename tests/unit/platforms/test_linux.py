@@ -7,12 +7,14 @@ from pathlib import Path
 import pytest
 
 from auditor.address import Address
+from auditor.collect.commands import Recogniser
 from auditor.collect.guard import PARAMETER, commands_for
-from auditor.model import ABSENT, GapReason, RawOutput, Transport, digest
+from auditor.collect.output import Answer, Request, raw_output
+from auditor.model import ABSENT, Device, GapReason, RawOutput, Transport, digest
 from auditor.parse import parse_device
 from auditor.platforms import platforms
 from auditor.platforms.linux import PLATFORM
-from auditor.platforms.linux.rdma import ethernet_netdevs, qos_netdevs, rdma_netdevs
+from auditor.platforms.linux.rdma import ethernet_netdevs, nvidia_functions, qos_netdevs, rdma_netdevs, roce_devices
 from auditor.workflows.parse import find_source
 
 FIXTURES = Path(__file__).resolve().parents[3] / "fixtures" / "linux"
@@ -470,3 +472,185 @@ def test_carriage_returns_change_nothing(slug, case):
 @pytest.mark.parametrize("source", PLATFORM.sources, ids=lambda source: source.key)
 def test_every_table_of_a_source_has_a_line_that_proves_it(source):
     assert {fill.row_type.TABLE for fill in source.fills} <= {key.partition(".")[0] for key in source.proof}
+
+
+# The environment of the collective library
+
+
+def test_a_missing_file_of_the_library_sets_nothing_and_says_nothing_of_a_jobs_file():
+    for body in ("", "cat: /etc/nccl.conf: No such file or directory\n"):
+        seen = state(("cat /etc/nccl.conf", body))
+        assert cell(seen, "nccl_env[/etc/nccl.conf,NCCL_IB_TC].value").value is ABSENT
+        assert reason(seen, "nccl_env[nccl_env,NCCL_IB_TC].value") is GapReason.NOT_COLLECTED
+        assert seen.has_row(Address.parse("nccl_env[nccl_env,NCCL_IB_TC]")) is None
+
+
+def test_a_missing_file_is_an_answer_over_a_connection_too():
+    device, source = Device("gpu-1", ("linux",)), PLATFORM.source("nccl_conf")
+    request = Request(PLATFORM, source, source.command)
+    gone = Answer(b"", b"cat: /etc/nccl.conf: No such file or directory\n", 1)
+    assert cell(state(raw_output(device, request, gone, NOW)), "nccl_env[/etc/nccl.conf,NCCL_IB_TC].value").value is ABSENT
+    locked = Answer(b"", b"cat: /etc/nccl.conf: Permission denied\n", 1)
+    seen = state(raw_output(device, request, locked, NOW))
+    assert reason(seen, "nccl_env[/etc/nccl.conf,NCCL_IB_TC].value") is GapReason.PERMISSION
+    assert reason(seen, "nccl_env[nccl_env,NCCL_IB_TC].value") is GapReason.NOT_COLLECTED
+
+
+def test_a_variable_that_a_jobs_file_does_not_set_is_absent_there_and_unknown_in_another():
+    seen = state(("nccl_env", "NCCL_DEBUG=WARN\n"), ("nccl_env train", "NCCL_IB_TC=98\n"))
+    assert cell(seen, "nccl_env[nccl_env,NCCL_IB_TC].value").value is ABSENT
+    assert cell(seen, "nccl_env[train,NCCL_IB_TC].value").value == "98"
+    assert cell(seen, "nccl_env[train,NCCL_DEBUG].value").value is ABSENT
+    assert reason(seen, "nccl_env[eval,NCCL_DEBUG].value") is GapReason.NOT_COLLECTED
+
+
+def test_after_a_line_that_may_set_anything_nothing_is_absent():
+    seen = state(("nccl_env", "NCCL_DEBUG=WARN\nmodule load hpcx\n"))
+    assert cell(seen, "nccl_env[nccl_env,NCCL_DEBUG].value").value == "WARN"
+    assert reason(seen, "nccl_env[nccl_env,NCCL_IB_TC].value") is GapReason.UNPARSED
+
+
+@pytest.mark.parametrize(
+    "line", ["WANDB_API_KEY=s3cr3t", "export HF_TOKEN='s3cr3t'", "DB_PASSWORD=s3cr3t", "AWS_SECRET_ACCESS_KEY = s3cr3t"]
+)
+def test_secrets_of_a_jobs_file_are_redacted_before_anything_is_kept(line):
+    source = PLATFORM.source("nccl_env")
+    answer = Answer(f"NCCL_IB_TC=98\n{line}\nNCCL_DEBUG=WARN\n".encode(), status=0)
+    kept = raw_output(Device("gpu-1", ("linux",)), Request(PLATFORM, source, source.command), answer, NOW)
+    assert "s3cr3t" not in kept.body
+    assert cell(state(kept), "nccl_env[nccl_env,NCCL_DEBUG].value").value == "WARN"
+
+
+# Traffic class, bus, firmware options
+
+
+def test_an_empty_traffic_class_is_known_to_be_none_and_only_for_its_device():
+    seen = state(
+        (
+            "rdma link",
+            "".join(f"link mlx5_{n}/1 state ACTIVE physical_state LINK_UP netdev e{n} \n" for n in (0, 1)),
+        ),
+        ("cat /sys/class/infiniband/mlx5_0/tc/1/traffic_class", ""),
+    )
+    assert cell(seen, "rdma_port[mlx5_0,1].global_tclass").value is ABSENT
+    assert reason(seen, "rdma_port[mlx5_1,1].global_tclass") is GapReason.NOT_COLLECTED
+
+
+def test_the_two_forms_of_the_traffic_class_agree_and_make_one_cell():
+    seen = state(
+        ("cat /sys/class/infiniband/mlx5_0/tc/1/traffic_class", "Global tclass=98\n"),
+        ("rdma_traffic_class", "infiniband/mlx5_0/tc/1/traffic_class:Global tclass=98\n"),
+    )
+    assert cell(seen, "rdma_port[mlx5_0,1].global_tclass").value == 98
+
+
+def test_only_devices_with_one_port_on_ethernet_are_asked_for_their_traffic_class():
+    line = "link {} state ACTIVE physical_state LINK_UP netdev x \n"
+    body = "".join(line.format(name) for name in ("mlx5_0/1", "mlx5_1/1", "mlx5_1/2", "bnxt_re0/1", "rxe0/1", "mlx5_bond_0/1"))
+    body += "link mlx5_9/1 subnet_prefix fe80:0000:0000:0000 lid 4 sm_lid 1 lmc 0 state ACTIVE physical_state LINK_UP \n"
+    assert roce_devices(body) == ["mlx5_0", "mlx5_bond_0"]
+
+
+def test_firmware_options_are_asked_of_the_functions_that_may_be_nvidias():
+    assert nvidia_functions(recorded("rdma_pci", "bond_software_and_renamed")) == ["0000:1a:00.0", "0007:01:00.0", "0000:3a:00.1"]
+    assert nvidia_functions("total 0\n") == []
+
+
+def test_the_bus_address_joins_the_other_answers_about_a_port():
+    seen = state(
+        ("ls -l /sys/class/infiniband", recorded("rdma_pci", "bond_software_and_renamed")),
+        ("rdma link", "link mlx5_0/1 state ACTIVE physical_state LINK_UP netdev ens15f0np0 \n"),
+    )
+    assert cell(seen, "rdma_port[mlx5_0,1].pci").value == "0000:1a:00.0"
+    assert cell(seen, "rdma_port[mlx5_0,1].netdev").value == "ens15f0np0"
+
+
+def test_an_option_is_known_at_both_layers_and_absent_where_a_whole_answer_lacks_it():
+    seen = state(("mlxconfig -d 0000:1a:00.0 -e q", recorded("mlxconfig", "pending")))
+    assert cell(seen, "nic_option[0000:1a:00.0,NUM_OF_VFS].value").value == "8"
+    assert cell(seen, "nic_option[0000:1a:00.0,NUM_OF_VFS].value@next_boot").value == "16"
+    assert cell(seen, "nic_option[0000:1a:00.0,SRIOV_EN].value").value is ABSENT
+    assert reason(seen, "nic_option[0000:1a:00.0,ESWITCH_HAIRPIN_DESCRIPTORS].value@next_boot") is GapReason.UNSUPPORTED
+    assert reason(seen, "nic_option[0000:5e:00.0,NUM_OF_VFS].value") is GapReason.NOT_COLLECTED
+
+
+def test_without_the_current_column_what_runs_is_unknown_and_never_taken_from_the_next_boot():
+    seen = state(("mlxconfig -d 1a:00.1 q", recorded("mlxconfig", "next_boot_only")))
+    assert reason(seen, "nic_option[0000:1a:00.1,NUM_OF_VFS].value") is GapReason.NOT_COLLECTED
+    assert cell(seen, "nic_option[0000:1a:00.1,NUM_OF_VFS].value@next_boot").value == "16"
+    assert reason(seen, "nic_option[0000:1a:00.1,SRIOV_EN].value@next_boot") is GapReason.TRUNCATED
+
+
+def test_the_open_tool_is_asked_where_the_makers_own_is_missing():
+    assert PLATFORM.source("mstconfig").fallback_for == "mlxconfig"
+    seen = state(
+        ("mlxconfig -d 0000:5e:00.0 -e q", "sudo: mlxconfig: command not found\n"),
+        ("mstconfig -d 0000:5e:00.0 -e q", recorded("mlxconfig", "pending")),
+    )
+    assert cell(seen, "nic_option[0000:5e:00.0,NUM_OF_VFS].value").value == "8"
+
+
+@pytest.mark.parametrize(
+    "stem,key,parameters",
+    [
+        ("cat_sys_class_infiniband_mlx5_0_tc_1_traffic_class", "rdma_tclass", {"rdma": "mlx5_0"}),
+        ("grep_r_sys_class_net_ens15f0np0_ecn", "ecn", {"netdev": "ens15f0np0"}),
+        ("ethtool_a_ens15f0np0", "ethtool_pause", {"netdev": "ens15f0np0"}),
+        ("mlxconfig_d_0000_1a_00_0_e_q", "mlxconfig", {"pci": "0000_1a_00_0"}),
+        ("rdma_traffic_class", "rdma_tclass_all", {}),
+        ("nccl_env", "nccl_env", {}),
+        ("nccl_env_train", "nccl_env_named", {"name": "train"}),
+        ("cat_etc_nccl_conf", "nccl_conf", {}),
+    ],
+)
+def test_a_capture_without_a_list_is_recognised_by_its_file_names(stem, key, parameters):
+    (found,) = Recogniser([PLATFORM]).by_stem(stem)
+    assert (found.source.key, dict(found.parameters)) == (key, parameters)
+
+
+def test_a_file_name_that_lost_its_dots_still_gives_the_bus_address():
+    source = PLATFORM.source("mlxconfig")
+    body = recorded("mlxconfig", "pending").replace(
+        "Device:             0000:1a:00.0", "Device:             /dev/mst/mt4125_pciconf0"
+    )
+    raw = RawOutput("gpu-1", "linux", "mlxconfig", source.command, body, digest(body), NOW, {"pci": "0000_1a_00_0"})
+    assert cell(state(raw), "nic_option[0000:1a:00.0,NUM_OF_VFS].value").value == "8"
+
+
+# Pause, congestion control, units
+
+
+def test_pause_and_trust_of_one_port_make_one_row():
+    seen = state(
+        ("mlnx_qos -i ens15f0np0", recorded("mlnx_qos", "dscp_pfc_with_default_priority")),
+        ("ethtool -a ens15f0np0", recorded("ethtool_pause", "off")),
+    )
+    assert cell(seen, "qos_port[ens15f0np0].trust").value == ("dscp",)
+    assert cell(seen, "qos_port[ens15f0np0].global_pause_rx").value is False
+
+
+def test_what_is_offered_is_neither_on_nor_off():
+    seen = state(("ethtool -a eno3", recorded("ethtool_pause", "result_not_printed")))
+    assert reason(seen, "qos_port[eno3].global_pause_rx") is GapReason.UNSUPPORTED
+
+
+def test_congestion_control_that_no_driver_shows_is_unsupported_not_off():
+    seen = state(("grep -r . /sys/class/net/ens17np0/ecn", recorded("ecn", "inbox_driver")))
+    assert reason(seen, "host_qos[ens17np0].ecn_rp") is GapReason.UNSUPPORTED
+
+
+def test_the_owner_stands_beside_congestion_control():
+    seen = state(
+        ("mlnx_qos -i ens15f0np0", recorded("mlnx_qos", "dscp_pfc_with_default_priority")),
+        ("grep -r . /sys/class/net/ens15f0np0/ecn", recorded("ecn", "two_priorities")),
+    )
+    assert cell(seen, "host_qos[ens15f0np0].dcbx_owner").value == "os"
+    assert cell(seen, "host_qos[ens15f0np0].ecn_np").value == (3, 4)
+
+
+def test_a_unit_that_is_not_listed_is_absent_unless_the_list_was_cut():
+    listed = state(("systemctl list-unit-files --type=service", recorded("unit_files", "two_columns")))
+    assert cell(listed, "service[lldpad.service].enabled").value == "disabled"
+    assert cell(listed, "service[openibd.service].enabled").value is ABSENT
+    cut = state(("systemctl list-unit-files --type=service --no-legend --no-pager", recorded("unit_files", "cut")))
+    assert reason(cut, "service[openibd.service].enabled") is GapReason.TRUNCATED
