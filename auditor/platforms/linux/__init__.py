@@ -27,6 +27,9 @@ _LINE = r"^(?![\s\d#]).*"
 """A line that may be a complaint: those of interfaces begin with a number or a blank, comments with `#`; both may hold any
 words. A fixed text right behind `.*` is searched ten times as fast as a choice of texts."""
 
+_SECRET = "token|secret|passw|passphrase|credential|api_?key|access_?key"
+"""What names of variables in the files of jobs hold when their value is nobody's business."""
+
 PLATFORM = Platform(
     name="linux",
     title="GPU host (Linux)",
@@ -59,7 +62,7 @@ PLATFORM = Platform(
         Failure(r"^(?:Object|Option) \"\S+\" is unknown.*", GapReason.REJECTED, "an older tool that lacks this spelling"),
         Failure(r"^Traceback \(most recent call last\)", GapReason.REJECTED, "the tool crashed"),
     ),
-    secrets=(r"(?i)^[ \t]*(?:export[ \t]+)?\w*(?:token|secret|passw|passphrase|credential|api_?key|access_?key)\w*[ \t]*[=:][ \t]*(.+)$",),
+    secrets=(rf"(?i)^[ \t]*(?:export[ \t]+)?\w*(?:{_SECRET})\w*[ \t]*[=:][ \t]*(.+)$",),
     unsupported=(
         Unsupported(
             "queue",
