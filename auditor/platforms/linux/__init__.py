@@ -27,7 +27,7 @@ _LINE = r"^(?![\s\d#]).*"
 """A line that may be a complaint: those of interfaces begin with a number or a blank, comments with `#`; both may hold any
 words. A fixed text right behind `.*` is searched ten times as fast as a choice of texts."""
 
-_SECRET = "token|secret|passw|passphrase|credential|api_?key|access_?key"
+_HIDDEN = "token|secret|passw|passphrase|credential|api_?key|access_?key"
 """What names of variables in the files of jobs hold when their value is nobody's business."""
 
 PLATFORM = Platform(
@@ -62,7 +62,7 @@ PLATFORM = Platform(
         Failure(r"^(?:Object|Option) \"\S+\" is unknown.*", GapReason.REJECTED, "an older tool that lacks this spelling"),
         Failure(r"^Traceback \(most recent call last\)", GapReason.REJECTED, "the tool crashed"),
     ),
-    secrets=(rf"(?i)^[ \t]*(?:export[ \t]+)?\w*(?:{_SECRET})\w*[ \t]*[=:][ \t]*(.+)$",),
+    secrets=(rf"(?i)^[ \t]*(?:export[ \t]+)?\w*(?:{_HIDDEN})\w*[ \t]*[=:][ \t]*(.+)$",),
     unsupported=(
         Unsupported(
             "queue",
