@@ -98,4 +98,6 @@ def _title(root: str, members: Sequence[Finding]) -> str:
     objects = {finding.object for finding in members if finding.rule == lead.rule}
     if lead.root[0] == "device" and len(objects) > 1:
         return f"{root}: {lead.message} (and {len(objects) - 1} more alike)"
+    if lead.root[0] == "peers" and len(objects) > 1:
+        return f"{lead.message} (and {len(objects) - 1} more attributes in which the same devices are odd)"
     return lead.message

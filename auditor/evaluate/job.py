@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from auditor import evidence
 from auditor.address import Address
+from auditor.checks import rules
 from auditor.drift import row_set
-from auditor.evaluate import device, links, rollout
+from auditor.evaluate import attributes, device, links, rollout
 from auditor.facts import Row
 from auditor.model import (
     DeviceJob,
@@ -20,8 +21,11 @@ from auditor.model import (
     Finding,
     Gap,
     GapReason,
+    PeerFact,
     RawOutput,
+    Result,
     RowSet,
+    RuleKind,
     SetKey,
     State,
     is_host,
@@ -40,6 +44,7 @@ def run(job: DeviceJob) -> DeviceOutcome:
     resolved = plan_groups.resolve_ports(job.plan, state)
     model = job.device.hardware_model or _model(state)
     judged = device.Judged()
+    peers: tuple[PeerFact, ...] = ()
     if job.judged:
         subject = device.Subject(
             device=job.device.name,
@@ -52,6 +57,7 @@ def run(job: DeviceJob) -> DeviceOutcome:
             only=job.only,
         )
         judged = rollout.judge_any(state, subject, job.alternatives)
+        peers = _peers(job, state, subject, judged.results)
     sets = row_sets(state)
     evaluated = time.process_time()
     finder = Finder(state, job.outputs)
@@ -77,7 +83,18 @@ def run(job: DeviceJob) -> DeviceOutcome:
         reached=bool(job.outputs) and not any(gap.table == "*" for gap in job.gaps),
         seconds={"parse": parsed - started, "evaluate": evaluated - parsed, "prove": time.process_time() - evaluated},
         hardware_model=model,
+        peers=peers,
     )
+
+
+def _peers(job: DeviceJob, state: State, subject: device.Subject, results: Sequence[Result]) -> tuple[PeerFact, ...]:
+    """What the device says to its peers. Whatever some rule judges is left out, also one that `only` leaves out."""
+    if not any(rule.kind is RuleKind.PEER and device.selected(rule.id, job.only) for rule in rules().values()):
+        return ()
+    if job.only:
+        results = rollout.judge_any(state, replace(subject, only=()), job.alternatives).results
+    baselines = (job.baselines, *job.alternatives)
+    return attributes.emit(state, subject.role, subject.hardware_model, subject.groups, results, baselines)
 
 
 def _asked(gap: Gap, reads: frozenset[str] | None) -> bool:

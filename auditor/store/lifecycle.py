@@ -141,6 +141,9 @@ class Examination:
         if self._is_gone(known):
             return Life.WITHDRAWN
         place = (known.rule, known.object)
+        group = group_scope(known.object)
+        if group and self.scope is not None and not self._examined(known.rule, group):
+            return None  # peers are compared all together, and this run did not look at all of them
         if place in self.failed:
             return None
         if place in self.unseen:
@@ -148,6 +151,9 @@ class Examination:
         if place in self.passed:
             return Life.RESOLVED
         return self._fate_by_scope(known)
+
+    def _examined(self, rule: str, scope: str) -> bool:
+        return any(result.verdict is not Verdict.NOT_APPLICABLE for result in self.results.get((rule, scope), ()))
 
     def _is_gone(self, known: Record) -> bool:
         link = link_name(known.object)
@@ -160,8 +166,8 @@ class Examination:
         return known.rule not in self.rules and any(device in self.reached for device in known.devices)
 
     def _fate_by_scope(self, known: Record) -> Life:
-        link = link_name(known.object)
-        scopes = (link, known.object) if link else known.devices[:1]
+        link, group = link_name(known.object), group_scope(known.object)
+        scopes = (link, known.object) if link else (group,) if group else known.devices[:1]
         results = [result for scope in scopes for result in self.results.get((known.rule, scope), ())]
         if not results:
             # Every rule in force for a device yields a Result there, so a rule without one no longer concerns the device.
@@ -173,7 +179,7 @@ class Examination:
             return Life.UNVERIFIED  # its table, or its row, was not seen
         table = table_of(known.object, known.devices)
         if table and any(table in result.whole for result in results):
-            return Life.RESOLVED
+            return Life.WITHDRAWN if group else Life.RESOLVED  # the attribute is compared no more: another rule judges it
         if all(result.verdict is Verdict.NOT_APPLICABLE for result in results):
             return Life.WITHDRAWN
         return Life.UNVERIFIED
@@ -184,10 +190,17 @@ def link_name(object_: str) -> str:
     return object_[5:-1] if object_.startswith("link[") and object_.endswith("]") else ""
 
 
+def group_scope(object_: str) -> str:
+    """`group[NAME]`, the scope of Results, of the object `group[NAME:address]`; empty for other objects."""
+    name, mark, _ = object_.partition(":")
+    return f"{name}]" if mark and name.startswith("group[") and object_.endswith("]") else ""
+
+
 def table_of(object_: str, devices: tuple[str, ...]) -> str:
-    """The table of the object `device:table[key]`; empty for other objects."""
-    for device in devices:
-        if object_.startswith(device + ":"):
-            found = re.match(r"[a-z][a-z0-9_]*", object_[len(device) + 1 :])
+    """The table of the objects `device:table[key]` and `group[NAME:table[key].column]`; empty for other objects."""
+    heads = [object_.partition(":")[0]] if group_scope(object_) else devices
+    for head in heads:
+        if object_.startswith(head + ":"):
+            found = re.match(r"[a-z][a-z0-9_]*", object_[len(head) + 1 :])
             return found.group() if found else ""
     return ""

@@ -16,10 +16,11 @@ from typing import Protocol
 
 from auditor import __version__, evidence
 from auditor.cabling.links import build_links
-from auditor.checks import rules
+from auditor.checks import peers, rules
 from auditor.collect import Collector
 from auditor.evaluate import causes, expiry, findings, links
 from auditor.evaluate.device import Judged, lines, selected
+from auditor.evaluate.peers import Census
 from auditor.model import (
     Baseline,
     Change,
@@ -77,6 +78,7 @@ class _Gathered:
     outcomes: dict[str, DeviceOutcome] = field(default_factory=dict)
     changes: list[Change] = field(default_factory=list)
     ends: dict[tuple[str, str], LinkEnd] = field(default_factory=dict)
+    census: Census = field(default_factory=Census)
 
 
 def audit(
@@ -104,13 +106,15 @@ def audit(
             saved = store.save_outcomes(run_id, batch)
             gathered.changes.extend(change for outcome in batch for change in saved.get(outcome.device, ()))
         for outcome in batch:
-            gathered.outcomes[outcome.device] = replace(outcome, row_sets=())
+            gathered.outcomes[outcome.device] = replace(outcome, row_sets=(), peers=())
+            gathered.census.add(outcome)
             gathered.ends.update({(end.device, end.port): end for end in outcome.ends})
             told(outcome.device)
     planned = _planned_links(request, project, store, gathered)
     judged_links = _judge_links(request, project, planned, gathered)
     judged_links.findings = [_prove(finding, planned, raw.get_raw) for finding in judged_links.findings]
-    return _finish(run_id, started, request, project, store, documents, gathered, planned, judged_links)
+    together = _judge_peers(request, project, gathered, judged_links, raw.get_raw)
+    return _finish(run_id, started, request, project, store, documents, gathered, planned, together)
 
 
 BATCH = 16
@@ -133,19 +137,30 @@ def wanted(request: Request, project: Project, baselines: Iterable[Sequence[Base
     if request.everything:
         return None
     reads = {"system.hardware_model", *plan_groups.READS}
+    alike = _alike(request)
     for several in baselines:
         for line in lines(several):
-            if selected(line.id, request.only):
-                reads.add(f"{line.at.table}.{line.at.column}" if line.at.column else f"{line.at.table}.*")
+            column = f"{line.at.table}.{line.at.column}" if line.at.column else f"{line.at.table}.*"
+            if selected(line.id, request.only) or column in alike:
+                reads.add(column)
     link_rules = False
     for rule in rules().values():
-        if selected(rule.id, request.only):
+        if rule.kind is RuleKind.PEER:
+            continue
+        if selected(rule.id, request.only) or not alike.isdisjoint(rule.reads):
             reads.update(rule.reads, rule.optional)
             link_rules |= rule.kind is RuleKind.LINK
     if link_rules and project.plan.links:
         reads.update(links.ALWAYS)
         reads.update(f"neighbour.{name}" for name in ("system", "port_kind"))
-    return frozenset(reads)
+    return frozenset(reads | alike)
+
+
+def _alike(request: Request) -> frozenset[str]:
+    """What the selected peer rules compare; nothing where there are too few devices. What judges one of these columns is
+    collected for too, since peers are silent on it."""
+    chosen = [rule for rule in rules().values() if rule.kind is RuleKind.PEER and selected(rule.id, request.only)]
+    return frozenset(read for rule in chosen for read in rule.reads if len(request.devices) >= peers.LEAST)
 
 
 def _jobs(
@@ -213,6 +228,23 @@ def _judge_links(request: Request, project: Project, planned: Sequence[Link], ga
                 failed.setdefault(cell, ("port", f"{end.device}:interface[{end.interface or end.port}]"))
     names = frozenset(device.name for device in request.devices)
     return links.judge(planned, project.fabric, failed, names, request.only)
+
+
+def _judge_peers(request: Request, project: Project, gathered: _Gathered, judged: Judged, raw: evidence.Raw) -> Judged:
+    """What the links showed together with what the comparison of peers shows beside it."""
+    told = [finding for outcome in gathered.outcomes.values() for finding in outcome.findings] + judged.findings
+    census = gathered.census.judge(project.devices.values(), told, request.only)
+    for finding in census.findings:
+        found = []
+        for spot in finding.spots[:3]:
+            fact = gathered.census.fact(spot)
+            at = gathered.outcomes[spot.device].collected_at
+            if fact is not None:
+                place = evidence.Place(spot, fact.value, fact.platform, fact.source, fact.digest, collected_at=at)
+                found.append(evidence.find(place, platforms(), raw))
+        judged.findings.append(replace(finding, evidence=tuple(filter(None, found))))
+    judged.results.extend(census.results)
+    return judged
 
 
 def _prove(finding: Finding, planned: Sequence[Link], raw: evidence.Raw) -> Finding:

@@ -1,0 +1,222 @@
+"""What a device says of every attribute in which it should be like its peers: emitted by its job, compared in `peers`.
+
+An attribute pools the rows that should be alike: ports of the same port groups, adapters with the same parameter-set id. Its
+value is the set of their values, so a device with two kinds of ports is like another one that has both.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
+
+from auditor.address import Address, Layer
+from auditor.baseline.operators import shown
+from auditor.canonical import printable
+from auditor.checks import rules
+from auditor.evaluate.device import lines
+from auditor.facts import TABLES, Firmware, RdmaPort, Row, schema
+from auditor.model import Absent, Baseline, Cell, Fact, Gap, GapReason, PeerFact, PeerGroup, Result, RuleKind, State
+from auditor.plan.groups import IN_USE
+
+LONG = 160
+"""A longer value travels as its first characters and a digest."""
+
+_BESIDE = ("lifecycle", "collection")
+"""Families whose rules compare layers or mirror gaps: they judge no value."""
+
+_OF_ACTIVE = ("rdma_port.active_mtu", "rdma_port.rate")
+_PCI = re.compile(r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
+_TRAFFIC_CLASSES = ("NCCL_IB_TC", "NCCL_GIN_IB_TC")
+_OWN_VARIABLES = ("NCCL_HOSTID", "NCCL_DEBUG_FILE", "NCCL_COMM_ID", "NCCL_TOPO_DUMP_FILE", "NCCL_GRAPH_DUMP_FILE")
+"""Variables that name the host, or a file of its own."""
+
+
+def emit(
+    state: State,
+    role: str,
+    model: str,
+    groups: Mapping[str, frozenset[str]],
+    results: Iterable[Result],
+    baselines: Iterable[Sequence[Baseline]],
+) -> tuple[PeerFact, ...]:
+    """What this device says of every attribute that no rule judged. `groups` are its port groups; `results` what its rules
+    said, with the lines of `baselines` among them."""
+    judged = _judged_cells(results, baselines)
+    labels = _labels(groups)
+    out: list[PeerFact] = []
+    for row_type in TABLES.values():
+        for name, field in schema(row_type).columns.items():
+            group = _group(field.info.peer, role, model)
+            if group is not None:
+                out.extend(_attributes(_Column(state, row_type, name, group, labels, groups.get(IN_USE, frozenset())), judged))
+    return tuple(out)
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """One column of one device, about to be told."""
+
+    state: State
+    row_type: type[Row]
+    name: str
+    group: PeerGroup
+    labels: Mapping[str, str]
+    planned: frozenset[str]
+
+    @property
+    def full(self) -> str:
+        return f"{self.row_type.TABLE}.{self.name}"
+
+    def place(self, row: Row) -> str | None:
+        """The attribute that a row belongs to, without column; None: it is not compared."""
+        shape, key = schema(self.row_type), list(row.key)
+        if shape.port_key is not None or shape.port_column is not None:
+            at = 0 if shape.port_key is None else list(shape.keys).index(shape.port_key)
+            port = key[at] if shape.port_key is not None else self._joined(row)
+            if self.full in _OF_ACTIVE and isinstance(row, RdmaPort) and row.state != "active":
+                return None
+            if port in self.planned and self.full in _across():
+                return None
+            if port not in self.labels and not (isinstance(row, RdmaPort) and not self.labels):
+                return None
+            key[at] = "@" + self.labels[port] if port in self.labels else f"{row.rate} bit/s"  # type: ignore[attr-defined]
+            key = key if shape.port_key is not None else key[: at + 1]
+        elif isinstance(row, Firmware):
+            if row.component.startswith("optic."):
+                return None
+            key = [_PCI.sub("*", row.component), *([row.psid] if row.psid else [])]
+        elif self.full == "nccl_env.value":
+            if key[1] in _OWN_VARIABLES:
+                return None
+        else:
+            key = ["*" if _PCI.fullmatch(part) else part for part in key]
+        text = ",".join(printable(part, 80) for part in key)
+        return f"{self.row_type.TABLE}[{text}]" if key else self.row_type.TABLE
+
+    def _joined(self, row: Row) -> str:
+        column = schema(self.row_type).port_column
+        value = getattr(row, column) if column else None
+        return value or self.state.port_of(self.row_type.TABLE, row.key) or ""
+
+
+def _attributes(column: _Column, judged: Mapping[str, set[str]]) -> Iterator[PeerFact]:
+    state, table = column.state, column.row_type.TABLE
+    layer = state.layer_of(column.row_type, column.name)
+    hiding = _hiding(state, table, column.name, layer)
+    if hiding is not None:
+        yield PeerFact(column.group, "", column.full, None, (Fact(Address(table), None, gap=hiding),))
+    if layer is None or hiding is not None:
+        return
+    pools: dict[str, dict[str, Fact]] = defaultdict(dict)
+    unknown: dict[str, Fact] = {}
+    for key, row in state.tables.get((column.row_type, layer), {}).items():
+        place = column.place(row)
+        if place is None or column.name in judged.get(f"{state.device}:{Address(table, key)}", ()):
+            continue
+        value = getattr(row, column.name)
+        if value is not None and canonical(column.full, key, value) in pools[place]:
+            continue
+        cell = state.cell(Address(table, key, column.name))
+        if cell.value is not None:
+            pools[place][canonical(column.full, key, cell.value)] = _fact(cell)
+        elif cell.gap is None or cell.gap.reason is not GapReason.UNSUPPORTED:
+            unknown.setdefault(place, _fact(cell))
+    for place in sorted({*pools, *unknown}):
+        address = f"{place}.{column.name}"
+        if place in unknown:
+            yield PeerFact(column.group, address, column.full, None, (unknown[place],))
+        else:
+            texts = sorted(pools[place])
+            yield PeerFact(
+                column.group, address, column.full, _short(", ".join(texts)), tuple(pools[place][t] for t in texts[:5])
+            )
+
+
+@cache
+def _across() -> frozenset[str]:
+    """Columns that a rule compares across every planned cable."""
+    return frozenset(read for rule in rules().values() if rule.kind is RuleKind.LINK for read in rule.reads)
+
+
+def _group(kind: str, role: str, model: str) -> PeerGroup | None:
+    """The group of a device; None where the column is not compared, or the device cannot be placed."""
+    if kind == "model":
+        return PeerGroup("model", model=model) if model else None
+    if kind == "role":
+        return PeerGroup("role", role, model) if role else None
+    return PeerGroup("fleet") if kind == "fleet" else None
+
+
+def _labels(groups: Mapping[str, frozenset[str]]) -> dict[str, str]:
+    """The groups of every port that has some, in one word: `compute+host_facing`."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for name in sorted(groups):
+        for port in groups[name]:
+            found[port].append(name)
+    return {port: "+".join([name for name in names if name != IN_USE] or names) for port, names in found.items()}
+
+
+def _judged_cells(results: Iterable[Result], baselines: Iterable[Sequence[Baseline]]) -> dict[str, set[str]]:
+    """The columns of each row (as text) that some rule called right or wrong."""
+    columns: dict[str, set[tuple[str, str]]] = defaultdict(set)
+    for several in baselines:
+        for line in lines(several):
+            columns[line.id].add((line.at.table, str(line.at.column)))
+    for rule in rules().values():
+        if rule.family not in _BESIDE and rule.kind is RuleKind.DEVICE:
+            for read in (*rule.reads, *rule.optional):
+                table, _, name = read.partition(".")
+                columns[rule.id].add((table, name))
+    judged: dict[str, set[str]] = defaultdict(set)
+    for result in results:
+        known = columns.get(result.rule, set())
+        for text in (*result.passed, *result.failed):
+            table = text[text.index(":") + 1 :].partition("[")[0] if ":" in text else ""
+            judged[text].update(name for each, name in known if each == table)
+    return judged
+
+
+def _hiding(state: State, table: str, column: str, layer: Layer | None) -> Gap | None:
+    """The gap that hides rows or all cells of a column; none where the platform cannot show it at all."""
+    if layer is None:
+        gap = state.gap_at(table, None, (), column)
+        return None if gap.reason is GapReason.UNSUPPORTED else gap
+    return next(
+        (
+            gap
+            for gap in state.gaps
+            if not gap.key and gap.reason is not GapReason.UNSUPPORTED and gap.covers(table, layer, (), column)
+        ),
+        None,
+    )
+
+
+def canonical(column: str, key: tuple[str, ...], value: object) -> str:
+    """A cell in the form in which peers are compared: a traffic class by its DSCP, a list of adapters in order."""
+    if isinstance(value, int) and column in ("rdma_port.global_tclass", "rdma_port.rdma_tos"):
+        return f"DSCP {value // 4}"
+    if column == "nccl_env.value" and isinstance(value, str):
+        if key[-1] in _TRAFFIC_CLASSES and re.fullmatch(r"\s*(\d{1,3}|0[xX][0-9a-fA-F]{1,2})\s*", value):
+            return f"DSCP {int(value, 0 if 'x' in value.lower() else 10) // 4}"
+        mark, names = re.match(r"([=^]*)(.*)", value, re.DOTALL).groups()  # type: ignore[union-attr]
+        return printable(str(mark) + ",".join(sorted(part.strip() for part in names.split(","))), len(value) * 10)
+    if isinstance(value, str):
+        return printable(value.strip(), len(value) * 10)
+    if isinstance(value, Absent | int | float | bool | tuple):
+        return shown(value)
+    return str(value)
+
+
+def _short(text: str) -> str:
+    digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    return text if len(text) <= LONG else f"{text[: LONG - 20]}… ({digest})"
+
+
+def _fact(cell: Cell) -> Fact:
+    origin = cell.origin
+    places = ("", "", "") if origin is None else (origin.platform, origin.source, origin.digest)
+    return Fact(cell.address, cell.value, cell.layer, *places, gap=cell.gap)
