@@ -71,20 +71,21 @@ def lasting(table: str, column: str) -> bool:
     return not (info.volatile or info.secret or info.port or named)
 
 
-def propose(state: State, tables: Iterable[str], groups: Groups, why: str) -> list[Proposed]:
+def propose(state: State, tables: Iterable[str], groups: Groups, why: str, taken: Iterable[str] = ()) -> list[Proposed]:
     """One line per value of these tables that can be intended, in the order of tables, columns and keys.
 
-    Of tables whose rows are ports only planned ports count, as soon as the plan knows any of the device.
+    `taken` are ids that no line may have: those of the function rules. Of tables whose rows are ports only planned ports
+    count, as soon as the plan knows any of the device.
     """
     out: list[Proposed] = []
-    taken: set[str] = set()
+    used = set(taken)
     for table in tables:
         for column in schema(TABLES[table]).columns:
             if not lasting(table, column):
                 continue
             for parts, value, count in _patterns(state, table, column, groups):
                 at = table + (f"[{','.join(parts)}]" if parts else "") + f".{column}"
-                id_ = _id(table, column, parts, taken)
+                id_ = _id(table, column, parts, used)
                 note = f"{count} rows" if count > 1 else ""
                 out.append(Proposed(id_, at, value, Severity.WARNING, why, note))
     return out
@@ -112,10 +113,18 @@ def _patterns(state: State, table: str, column: str, groups: Groups) -> list[tup
             rest = (_PCI.sub("*", key[0]), *rest[1:])
         alike[rest][own] = value
     out = []
-    for rest, by_own in sorted(alike.items()):
+    for rest, by_own in sorted(alike.items(), key=lambda item: _natural(item[0])):
         planned = groups.get("in_use", frozenset()) if shape.port_key is not None else frozenset()
         out += _grouped(rest, by_own, groups, planned) if planned else _starred(rest, by_own)
     return out
+
+
+def _natural(parts: Iterable[str]) -> list[list[tuple[int, str]]]:
+    """Keys in a person's order: 2 before 10."""
+    return [
+        [(int(run), "") if run.isascii() and run.isdigit() else (-1, run) for run in re.findall(r"[0-9]+|[^0-9]+", part)]
+        for part in parts
+    ]
 
 
 def _starred(rest: tuple[str, ...], values: Mapping[str, Value]) -> list[tuple[tuple[str, ...], Value, int]]:
@@ -146,9 +155,10 @@ def _with(rest: tuple[str, ...], part: str) -> tuple[str, ...]:
 
 
 def _id(table: str, column: str, parts: Sequence[str], taken: set[str]) -> str:
-    words = [table, column, *(part for part in parts if part != "*")]
+    family = _FAMILY.get(table, "host")
+    words = [*([] if table == family else [table]), column, *(part for part in parts if part != "*")]
     name = re.sub(r"[^a-z0-9]+", "_", "_".join(words).lower()).strip("_")
-    stem = f"{_FAMILY.get(table, 'host')}.{name}"[:80]
+    stem = f"{family}.{name}"[:80]
     id_, count = stem, 1
     while id_ in taken:
         count += 1
@@ -186,12 +196,10 @@ def render(
         if line.table != table:
             table = line.table
             out.append(f"  # {table}: {(TABLES[table].__doc__ or '').splitlines()[0].rstrip('.')}")
-        if line.note:
-            out.append(f"  # {printable(line.note, 120)}")
         fields: dict[str, Any] = {"id": line.id, "at": line.at, "eq": line.value, "severity": str(line.severity), "why": line.why}
         bare = ("id", "severity")
         words = ", ".join(f"{key}: {value if key in bare else _scalar(value)}" for key, value in fields.items())
-        out.append(f"  - {{{words}}}")
+        out.append(f"  - {{{words}}}" + (f"  # {printable(line.note, 120)}" if line.note else ""))
     return "\n".join(out) + "\n"
 
 

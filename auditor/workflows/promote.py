@@ -18,7 +18,7 @@ from auditor.facts import TABLES
 from auditor.model import Baseline, Device, Finding, PlanSlice, State, is_host
 from auditor.plan import groups as plan_groups
 from auditor.store import Store
-from auditor.workflows.project import Project, vocabulary
+from auditor.workflows.project import Project
 
 SUFFIX = ".yaml.review"
 """What the proposal's file ends with: never read as a baseline until somebody takes the ending off."""
@@ -61,7 +61,9 @@ def promote(project: Project, store: Store, name: str, to: str, tables: Sequence
     parent = _parent(project, device, use)
     base = project.library.resolve(parent.profile, parent.version) if parent is not None else None
     why = f"as tuned on {name}, seen {collected_at:%Y-%m-%d}"
-    lines = proposal.against(proposal.propose(state, chosen, groups, why), base.expectations if base else ())
+    lines = proposal.against(
+        proposal.propose(state, chosen, groups, why, project.library.vocabulary.rule_ids), base.expectations if base else ()
+    )
     if not lines:
         raise SetupError(f"{name} holds nothing to promote in {', '.join(chosen)}" + (f" that {parent} lacks" if parent else ""))
     changes = f"values of {name} promoted"
@@ -90,7 +92,7 @@ def _failing(
     project: Project, device: Device, state: State, slice_: PlanSlice, text: str, use: Use, base: Baseline | None
 ) -> tuple[Finding, ...]:
     """What the device itself fails by the proposal: a value that a rule calls faulty, or a line of the parent it breaks."""
-    document = parse_document(text, use.profile, use.version, vocabulary(project.plan, project.fabric))
+    document = parse_document(text, use.profile, use.version, project.library.vocabulary)
     proposed = Baseline(use.profile, use.version, document.document.digest, document.expectations)
     subject = Subject(
         device=device.name,

@@ -166,3 +166,32 @@ def test_version_bounds_negate_each_other(version: str, bound: str) -> None:
     assert satisfies(version, f">={bound}") is not satisfies(version, f"<{bound}")
     assert satisfies(version, f">{bound}") is not satisfies(version, f"<={bound}")
     assert satisfies(version, f"=={bound}") is not satisfies(version, f"!={bound}")
+
+
+@given(versions)
+def test_a_build_suffix_or_letter_stays_inside_the_range_of_its_release(version: str) -> None:
+    assert version_key(version) < version_key(f"{version}+build5")
+    assert version_key(version) < version_key(f"{version}.1a")
+
+
+@given(plain_versions, st.sampled_from(["a", "F", "M", "+build7", "-hotfix2", ".1002", "_p3"]))
+def test_a_half_open_range_up_to_the_next_release_holds_every_suffix_of_this_one(version: str, suffix: str) -> None:
+    text = f">={version}.7,<{version}.8"
+    assert satisfies(f"{version}.7{suffix}", text)
+    assert not satisfies(f"{version}.8{suffix}", text)
+    assert not satisfies(f"{version}.7-rc1", text)
+    assert not satisfies(f"{version}.7{suffix}", f"<={version}.7")
+    assert satisfies(f"{version}.7{suffix}", f"!={version}.7")
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False), st.floats(allow_nan=False, allow_infinity=False))
+def test_number_operators_part_the_line_for_fractions_too(value: float, bound: float) -> None:
+    assert holds("lt", value, bound) is not holds("ge", value, bound)
+    assert holds("gt", value, bound) is not holds("le", value, bound)
+    assert holds("between", value, (min(value, bound), max(value, bound)))
+
+
+@given(st.data(), st.sampled_from(KINDS))
+def test_present_is_the_negation_of_absent(data: st.DataObject, kind: str) -> None:
+    for value in (observed(data.draw(SCALARS[kind])), ABSENT):
+        assert holds("present", value, True) is not holds("absent", value, True)
