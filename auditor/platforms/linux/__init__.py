@@ -2,8 +2,8 @@
 
 Traps of the field:
 - The MTU of Linux counts the IP packet: nothing to convert. RDMA has its own, the active MTU, which decides.
-- All answers are those of the running kernel and driver, hence the applied layer. What a service would set again after the
-  next start is not seen here.
+- Most answers are those of the running kernel and driver, hence the applied layer. What stands in files (`nccl.conf`, unit
+  files) is configured; firmware options are printed as they run and as the next start will have them.
 - `mlnx_qos` prints the DSCP map with trust `dscp` only. With trust `pcp` the map is unknown, not absent. A virtual
   function, a bond or a container may not be asked: that is a gap, never "trust is not dscp".
 - RDMA names are neither contiguous nor in the order of the slots (ionic_0, 2, 3, 4, 5, 7 … is healthy); a port may have no
@@ -14,6 +14,10 @@ Traps of the field:
   `sudo mlxconfig -d {pci} -e q` (else `mstconfig`), `systemctl list-unit-files --type=service --full --no-legend --no-pager`.
   Read from captures only: `nccl_env` and `nccl_env NAME` (the environment file of a job), `rdma_traffic_class`,
   `cma_roce_tos -d {rdma}`.
+- `/etc/nccl.conf` need not be there, and then it sets nothing: that is an answer. Which files a job uses beside it is a
+  matter of the site, so a variable that no recorded file sets is unknown for the others.
+- The driver of the kernel itself has neither the `ecn` folder nor the `tc` folder of NVIDIA's own. Without the first nothing is
+  known of congestion control; without the second there is no traffic class of the driver, which is an answer.
 - Reading the default ToS of RDMA-CM (`cma_roce_tos`) mounts configfs and makes a directory in it: not read-only, so it is
   not sent.
 """
@@ -51,7 +55,7 @@ PLATFORM = Platform(
             "this network device cannot tell",
         ),
         Failure(
-            r"^(?:cat|grep|ls): (?!/etc/nccl\.conf:).*: No such file or directory", GapReason.UNSUPPORTED,
+            r"^(?:cat|grep|ls): (?!/etc/nccl\.conf:|\S+/tc/1/traffic_class:).*: No such file or directory", GapReason.UNSUPPORTED,
             "this machine has no such file",
         ),
         Failure(rf"{_LINE}No such device.*|^Device \S+ does not exist.*", GapReason.REJECTED, "there is no such device"),

@@ -162,6 +162,7 @@ _READ: Mapping[str, Callable[[dialect.Device, dialect.Port], str | int | None]] 
 
 
 _TCLASS = r"tclass=\d+[ \t]*$"
+_NO_FILE = r"^cat: \S+/traffic_class: No such file or directory$"
 _TCLASS_OF = r"^\S*infiniband/([^/\s:]+)/tc/(\d+)/traffic_class:(.*)$"
 
 
@@ -195,8 +196,9 @@ def roce_devices(body: str) -> list[str]:
 
 
 def rdma_tclass(body: str, parameters: Mapping[str, str]) -> Iterator[Normalised]:
-    """The traffic class that the driver writes over that of every ordinary queue pair of the device; an empty file: none."""
-    if body.strip():
+    """The traffic class that the driver writes over that of every ordinary queue pair of the device. An empty file: none; no
+    such file: a driver that cannot, hence none either."""
+    if body.strip() and re.search(_NO_FILE, body, re.MULTILINE) is None:
         yield _tclass(parameters["rdma"], "1", body)
 
 
@@ -274,7 +276,8 @@ SOURCES = (
         key="rdma_tclass", command="cat /sys/class/infiniband/{rdma}/tc/1/traffic_class",
         parameter=Parameter("rdma", ("rdma_link",), roce_devices),
         fills=(Fill(RdmaPort, Layer.APPLIED, ("global_tclass",)),),
-        parser=Parser.TEXT, normalise=rdma_tclass, empty=True, anchor=(_TCLASS,), proof={"rdma_port": _TCLASS},
+        parser=Parser.TEXT, normalise=rdma_tclass, empty=True, ok_status=(0, 1), anchor=(f"{_TCLASS}|{_NO_FILE}",),
+        proof={"rdma_port": _TCLASS},
         proven_by="MLNX_OFED: main.c of mlx5_ib (nothing while it is not set, mode 0644); NVSHMEM reads the same file",
     ),
     # All ports at once, as captures hold it: `grep . infiniband/*/tc/1/traffic_class`. A device has to be asked one by one.

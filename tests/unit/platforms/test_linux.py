@@ -536,6 +536,20 @@ def test_an_empty_traffic_class_is_known_to_be_none_and_only_for_its_device():
     assert reason(seen, "rdma_port[mlx5_1,1].global_tclass") is GapReason.NOT_COLLECTED
 
 
+def test_a_driver_that_knows_no_traffic_class_sets_none():
+    device, source = Device("gpu-1", ("linux",)), PLATFORM.source("rdma_tclass")
+    command = "cat /sys/class/infiniband/mlx5_0/tc/1/traffic_class"
+    request = Request(PLATFORM, source, command, {"rdma": "mlx5_0"})
+    words = "cat: /sys/class/infiniband/mlx5_0/tc/1/traffic_class: {}\n"
+    for answer in (Answer(b"", words.format("No such file or directory").encode(), 1), Answer(b"", b"", 0)):
+        seen = state(raw_output(device, request, answer, NOW))
+        assert cell(seen, "rdma_port[mlx5_0,1].global_tclass").value is ABSENT
+    assert cell(state((command, words.format("No such file or directory"))), "rdma_port[mlx5_0,1].global_tclass").value is ABSENT
+    locked = Answer(b"", words.format("Permission denied").encode(), 1)
+    seen = state(raw_output(device, request, locked, NOW))
+    assert reason(seen, "rdma_port[mlx5_0,1].global_tclass") is GapReason.PERMISSION
+
+
 def test_the_two_forms_of_the_traffic_class_agree_and_make_one_cell():
     seen = state(
         ("cat /sys/class/infiniband/mlx5_0/tc/1/traffic_class", "Global tclass=98\n"),
