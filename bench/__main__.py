@@ -6,10 +6,12 @@ import json
 import subprocess
 import sys
 
+from bench.chain import PODS, Chain
 from bench.stages import STAGES, Cost
 
 SIZES = (1, 2, 4)
 DIGEST_SHARE, JOINED_SHARE, GROWTH = 1 / 50, 1 / 2, 1.5
+CHAIN_SECONDS = 5.0
 
 
 def main() -> int:
@@ -30,11 +32,23 @@ def main() -> int:
 
     found = measure()
     print(f"collect live over SSH on loopback, login included: {1000 * found['live']:.1f} ms of CPU per device\n")
+    chains = [_chain(size) for size in SIZES]
+    print("CPU of the priority chain over all links of the reference fleet, and of larger ones\n")
+    print(f"{'links':>8}{'seconds':>10}{'us per link':>13}")
+    for chain in chains:
+        print(f"{chain.links:>8}{chain.seconds:>10.2f}{1e6 * chain.seconds / chain.links:>13.1f}")
+    print()
     small, large = (sum(cost.seconds.values()) / cost.devices for cost in (costs[0], costs[-1]))
     checks = [
         _gate("unchanged state by digest / by DeepDiff", found["digest"] / found["deepdiff"], DIGEST_SHARE),
         _gate("commands joined on one exec channel / one channel each", found["joined"] / found["separate"], JOINED_SHARE),
         _gate(f"CPU per device at {SIZES[-1]}x / at {SIZES[0]}x", large / small, GROWTH),
+        _gate("CPU seconds of the priority chain, reference fleet", chains[0].seconds, CHAIN_SECONDS),
+        _gate(
+            f"the same per link at {SIZES[-1]}x / at {SIZES[0]}x",
+            chains[-1].seconds / chains[-1].links / (chains[0].seconds / chains[0].links),
+            GROWTH,
+        ),
         _gate("row sets written by an unchanged second night", float(sum(cost.written for cost in costs)), 0.0),
     ]
     return 0 if all(checks) else 1
@@ -47,6 +61,12 @@ def _measured(pods: int) -> Cost:
     if not cost.passed:
         raise RuntimeError("the fleet was not judged: nothing passed, so nothing was measured")
     return cost
+
+
+def _chain(size: int) -> Chain:
+    """The cost of the priority chain over a fleet of this many times the reference, from a fresh process."""
+    done = subprocess.run([sys.executable, "-m", "bench.chain", str(PODS * size)], stdout=subprocess.PIPE, check=True)
+    return Chain(**json.loads(done.stdout))
 
 
 def _gate(name: str, value: float, most: float) -> bool:

@@ -91,7 +91,8 @@ def _judge(links: Sequence[Link]) -> Iterator[Judgement]:
     """Every port of one plane."""
     breaks: list[_Break] = []
     for end in {(end.device, end.port): end for link in links for end in link.ends}.values():
-        if end.fact("interface.enabled").value is False:
+        enabled = end.facts.get("interface.enabled")
+        if enabled is not None and enabled.value is False:
             continue  # nothing flows there, and SONiC takes the buffers of such a port away
         found = _first(end)
         if found is not None:
@@ -145,6 +146,10 @@ def _touched(group: Sequence[_Break], routes: Routes | None) -> str:
 
 
 def _counted(number: int, what: str) -> str:
+    """A number in words; through parallel cables and tiers, routes become very many, of which the size is enough."""
+    for unit, name in ((10**9, "billion"), (10**6, "million")):
+        if number >= unit:
+            return f"{number / unit:,.1f} {name} {what}s"
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
