@@ -55,6 +55,15 @@ def read_waivers(file: Path) -> tuple[Waiver, ...]:
     return tuple(waiver for waiver in found if waiver is not None)
 
 
+def known_waivers(file: Path) -> tuple[Waiver, ...]:
+    """The waivers of a file that may be missing, or have an empty list as yet. Raises ErrorList."""
+    if not file.exists():
+        return ()
+    data = yamldoc.read(file, BaselineError).data
+    empty = data is None or (isinstance(data, dict) and set(data) == {"waivers"} and not data["waivers"])
+    return () if empty else read_waivers(file)
+
+
 def with_waiver(text: str, waiver: Waiver, remark: str = "") -> str:
     """The text of `waivers.yaml` with one waiver more; every line that stood there stays as it is.
 
@@ -94,7 +103,7 @@ def add_waiver(file: Path, waiver: Waiver, remark: str = "") -> None:
 
     The new text is read back before it replaces the old one: the file never gets worse than it was.
     """
-    known = read_waivers(file) if file.exists() else ()
+    known = known_waivers(file)
     text = with_waiver(file.read_text("utf-8") if file.exists() else "", waiver, remark)
     part = file.with_name(file.name + ".part")
     try:

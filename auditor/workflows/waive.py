@@ -6,7 +6,7 @@ from contextlib import closing
 from datetime import UTC, date, datetime
 from pathlib import Path
 
-from auditor.baseline.waivers import FILE, GAP, add_waiver, read_waivers
+from auditor.baseline.waivers import FILE, GAP, add_waiver, known_waivers
 from auditor.errors import SetupError
 from auditor.model import Finding, Waiver
 from auditor.settings import Settings
@@ -35,7 +35,7 @@ def waive(
         remark = f"{finding.rule} on {finding.object}"
         waiver = Waiver(owner.strip(), reason.strip(), until, fingerprint=finding.fingerprint)
     file = settings.baselines / FILE
-    for known in read_waivers(file) if file.exists() else ():
+    for known in known_waivers(file):
         if (known.fingerprint, known.gap) == (waiver.fingerprint, waiver.gap) and known.expires >= until:
             raise SetupError(f"it is waived until {known.expires} already ({file}:{known.origin.line})")
     file.parent.mkdir(parents=True, exist_ok=True)

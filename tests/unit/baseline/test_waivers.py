@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
 import pytest
 
-from auditor.baseline.waivers import read_waivers
-from auditor.errors import ErrorList
+from auditor.baseline.waivers import add_waiver, read_waivers
+from auditor.errors import ErrorList, SetupError
+from auditor.model import Waiver
 
 
 def read(tmp_path: Path, text: str):
@@ -59,3 +61,50 @@ def test_what_is_wrong_is_said_with_its_line(tmp_path: Path, text: str, words: s
     with pytest.raises(ErrorList) as caught:
         read(tmp_path, text)
     assert words in str(caught.value)
+
+
+ADDED = Waiver("netops", 'says "no": #7', date(2030, 1, 31), fingerprint="0123456789abcdef")
+ITEM = '{owner: "netops", reason: "says \\"no\\": #7", expires: 2030-01-31, fingerprint: "0123456789abcdef"}'
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("", f"waivers:\n  - {ITEM}\n"),
+        ("# ours\n", f"# ours\nwaivers:\n  - {ITEM}\n"),
+        ("waivers: []  # none\n", f"waivers:  # none\n  - {ITEM}\n"),
+        ("waivers:", f"waivers:\n  - {ITEM}\n"),
+        (
+            "waivers:\n- owner: a\n  reason: b\n  expires: 2030-01-01\n  gap: x:y  # why\n\n# end",
+            f"waivers:\n- owner: a\n  reason: b\n  expires: 2030-01-01\n  gap: x:y  # why\n\n# end\n- {ITEM}\n",
+        ),
+        (
+            "waivers:\n    - {owner: a, reason: b, expires: 2030-01-01, gap: 'x:y'}\n",
+            f"waivers:\n    - {{owner: a, reason: b, expires: 2030-01-01, gap: 'x:y'}}\n    - {ITEM}\n",
+        ),
+    ],
+)
+def test_a_waiver_is_added_and_every_line_stays(tmp_path: Path, text: str, wanted: str) -> None:
+    file = tmp_path / "waivers.yaml"
+    if text:
+        file.write_text(text)
+    add_waiver(file, ADDED)
+    assert file.read_text() == wanted
+    assert replace(read_waivers(file)[-1], origin=ADDED.origin) == ADDED
+    assert [path.name for path in tmp_path.iterdir()] == ["waivers.yaml"]
+
+
+def test_a_remark_of_device_words_stays_one_comment_line(tmp_path: Path) -> None:
+    file = tmp_path / "waivers.yaml"
+    add_waiver(file, ADDED, "mtu.compute on leaf-01:interface[x\n- evil: 1]")
+    assert len(file.read_text().splitlines()) == 3
+    assert len(read_waivers(file)) == 1
+
+
+@pytest.mark.parametrize("text", ["waivers: [{owner: a, reason: b, expires: 2030-01-01, gap: 'x:y'}]\n", "waivers:\n...\n"])
+def test_a_form_that_cannot_be_added_to_is_refused_and_kept(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "waivers.yaml"
+    file.write_text(text)
+    with pytest.raises(SetupError):
+        add_waiver(file, ADDED)
+    assert file.read_text() == text
