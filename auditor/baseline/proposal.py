@@ -11,7 +11,7 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from auditor.address import Address, quote_key
@@ -49,7 +49,7 @@ Groups = Mapping[str, frozenset[str]]
 
 @dataclass(frozen=True, slots=True)
 class Proposed:
-    """One line to be: an address with globs or a group, and the value that all it selects have."""
+    """One line to be: an address with globs or a group, and the value that all it selects have, or an operator and its value."""
 
     id: str
     at: str
@@ -57,6 +57,7 @@ class Proposed:
     severity: Severity
     why: str
     note: str = ""
+    operator: str = "eq"
 
     @property
     def table(self) -> str:
@@ -175,9 +176,9 @@ def against(lines: Iterable[Proposed], known: Iterable[Expectation]) -> list[Pro
         old = by_address.get(line.at)
         if old is None:
             out.append(line)
-        elif (old.operator, repr(old.value)) != ("eq", repr(line.value)):
+        elif (old.operator, repr(old.value)) != (line.operator, repr(line.value)):
             note = f"in place of {old.operator} {old.value}"
-            out.append(Proposed(old.id, line.at, line.value, old.severity, old.why, note))
+            out.append(replace(line, id=old.id, severity=old.severity, why=old.why, note=note))
     return out
 
 
@@ -196,7 +197,7 @@ def render(
         if line.table != table:
             table = line.table
             out.append(f"  # {table}: {(TABLES[table].__doc__ or '').splitlines()[0].rstrip('.')}")
-        fields: dict[str, Any] = {"id": line.id, "at": line.at, "eq": line.value, "severity": str(line.severity), "why": line.why}
+        fields: dict[str, Any] = {"id": line.id, "at": line.at, line.operator: line.value, "severity": str(line.severity), "why": line.why}
         bare = ("id", "severity")
         words = ", ".join(f"{key}: {value if key in bare else _scalar(value)}" for key, value in fields.items())
         out.append(f"  - {{{words}}}" + (f"  # {printable(line.note, 120)}" if line.note else ""))
