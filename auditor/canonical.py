@@ -110,5 +110,7 @@ def same_host(one: str, other: str) -> bool:
 
 def printable(text: str, limit: int = 400) -> str:
     """Device text made safe for a screen or a report: control characters escaped, length bounded."""
+    if text.isprintable() and len(text) <= limit:
+        return text
     out = "".join(char if char.isprintable() or char == "\t" else ascii(char)[1:-1] for char in text)
     return out if len(out) <= limit else out[: limit - 1] + "…"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
@@ -18,9 +18,12 @@ from auditor.baseline.operators import shown
 from auditor.canonical import printable
 from auditor.checks import rules
 from auditor.evaluate.device import lines
-from auditor.facts import TABLES, Firmware, RdmaPort, Row, schema
+from auditor.facts import TABLES, Firmware, NcclEnv, RdmaPort, Row, schema
 from auditor.model import Absent, Baseline, Cell, Fact, Gap, GapReason, PeerFact, PeerGroup, Result, RuleKind, State
 from auditor.plan.groups import IN_USE
+
+CELLS = 5
+"""Distinct values of one attribute on one device of which a cell travels along."""
 
 LONG = 160
 """A longer value travels as its first characters and a digest."""
@@ -49,91 +52,116 @@ def emit(
     labels = _labels(groups)
     out: list[PeerFact] = []
     for row_type in TABLES.values():
+        table = _Table(state, row_type, labels, groups.get(IN_USE, frozenset()), judged)
         for name, field in schema(row_type).columns.items():
             group = _group(field.info.peer, role, model)
             if group is not None:
-                out.extend(_attributes(_Column(state, row_type, name, group, labels, groups.get(IN_USE, frozenset())), judged))
+                out.extend(table.tell(name, group))
     return tuple(out)
 
 
-@dataclass(frozen=True, slots=True)
-class _Column:
-    """One column of one device, about to be told."""
+class _Table:
+    """One table of one device, about to be told column by column."""
 
-    state: State
-    row_type: type[Row]
-    name: str
-    group: PeerGroup
-    labels: Mapping[str, str]
-    planned: frozenset[str]
+    def __init__(
+        self,
+        state: State,
+        row_type: type[Row],
+        labels: Mapping[str, str],
+        planned: frozenset[str],
+        judged: Mapping[str, set[str]],
+    ) -> None:
+        self.state, self.row_type, self.labels, self.planned, self.judged = state, row_type, labels, planned, judged
+        shape = schema(row_type)
+        self.table, self.port_key, self.port_column = row_type.TABLE, shape.port_key, shape.port_column
+        self.port_at = 0 if shape.port_key is None else list(shape.keys).index(shape.port_key)
+        self._rows: dict[Layer, list[_Placed]] = {}
 
-    @property
-    def full(self) -> str:
-        return f"{self.row_type.TABLE}.{self.name}"
+    def tell(self, name: str, group: PeerGroup) -> Iterator[PeerFact]:
+        """What the rows say in one column, attribute by attribute."""
+        full, layer = f"{self.table}.{name}", self.state.layer_of(self.row_type, name)
+        hiding = _hiding(self.state, self.table, name, layer)
+        if hiding is not None:
+            yield PeerFact(group, "", full, None, (Fact(Address(self.table), None, gap=hiding),))
+        if layer is None or hiding is not None:
+            return
+        pools: dict[str, dict[str, Fact]] = defaultdict(dict)
+        unknown: dict[str, Fact] = {}
+        for placed in self.rows(layer):
+            if name in placed.judged or (placed.planned and full in _across()) or (placed.idle and full in _OF_ACTIVE):
+                continue
+            key, value = placed.row.key, getattr(placed.row, name)
+            if value is not None and canonical(full, key, value) in pools[placed.place]:
+                continue
+            cell = self.state.cell(Address(self.table, key, name))
+            if cell.value is not None:
+                pools[placed.place][canonical(full, key, cell.value)] = _fact(cell)
+            elif cell.gap is None or cell.gap.reason is not GapReason.UNSUPPORTED:
+                unknown.setdefault(placed.place, _fact(cell))
+        for place in sorted({*(place for place in pools if pools[place]), *unknown}):
+            address = f"{place}.{name}"
+            if place in unknown:
+                yield PeerFact(group, address, full, None, (unknown[place],))
+            else:
+                texts = sorted(pools[place])
+                cells = tuple(pools[place][text] for text in texts[:CELLS])
+                yield PeerFact(group, address, full, _short(", ".join(texts)), cells)
 
-    def place(self, row: Row) -> str | None:
+    def rows(self, layer: Layer) -> list[_Placed]:
+        """The rows of a layer that belong to some attribute."""
+        if layer not in self._rows:
+            found = []
+            for key, row in self.state.tables.get((self.row_type, layer), {}).items():
+                port = self._port(row)
+                place = self._place(row, port)
+                if place is not None:
+                    judged: Collection[str] = self.judged.get(f"{self.state.device}:{Address(self.table, key)}", frozenset())
+                    idle = isinstance(row, RdmaPort) and row.state != "active"
+                    found.append(_Placed(row, place, judged, port in self.planned, idle))
+            self._rows[layer] = found
+        return self._rows[layer]
+
+    def _port(self, row: Row) -> str | None:
+        """The interface that a row belongs to; None in tables that know no ports, empty where it is not known."""
+        if self.port_key is not None:
+            return str(getattr(row, self.port_key))
+        if self.port_column is not None:
+            return getattr(row, self.port_column) or self.state.port_of(self.table, row.key) or ""
+        return None
+
+    def _place(self, row: Row, port: str | None) -> str | None:
         """The attribute that a row belongs to, without column; None: it is not compared."""
-        shape, key = schema(self.row_type), list(row.key)
-        if shape.port_key is not None or shape.port_column is not None:
-            at = 0 if shape.port_key is None else list(shape.keys).index(shape.port_key)
-            port = key[at] if shape.port_key is not None else self._joined(row)
-            if self.full in _OF_ACTIVE and isinstance(row, RdmaPort) and row.state != "active":
+        key = list(row.key)
+        if port is not None:
+            if port in self.labels:
+                label = "@" + self.labels[port]
+            elif isinstance(row, RdmaPort) and not self.labels:  # no plan: ports of one rate stand in for a port group
+                label = f"{row.rate} bit/s"
+            else:
                 return None
-            if port in self.planned and self.full in _across():
-                return None
-            if port not in self.labels and not (isinstance(row, RdmaPort) and not self.labels):
-                return None
-            key[at] = "@" + self.labels[port] if port in self.labels else f"{row.rate} bit/s"  # type: ignore[attr-defined]
-            key = key if shape.port_key is not None else key[: at + 1]
+            key = [*key[: self.port_at], label, *(key[self.port_at + 1 :] if self.port_key is not None else [])]
         elif isinstance(row, Firmware):
             if row.component.startswith("optic."):
                 return None
             key = [_PCI.sub("*", row.component), *([row.psid] if row.psid else [])]
-        elif self.full == "nccl_env.value":
-            if key[1] in _OWN_VARIABLES:
+        elif isinstance(row, NcclEnv):
+            if row.variable in _OWN_VARIABLES:
                 return None
         else:
             key = ["*" if _PCI.fullmatch(part) else part for part in key]
         text = ",".join(printable(part, 80) for part in key)
-        return f"{self.row_type.TABLE}[{text}]" if key else self.row_type.TABLE
-
-    def _joined(self, row: Row) -> str:
-        column = schema(self.row_type).port_column
-        value = getattr(row, column) if column else None
-        return value or self.state.port_of(self.row_type.TABLE, row.key) or ""
+        return f"{self.table}[{text}]" if key else self.table
 
 
-def _attributes(column: _Column, judged: Mapping[str, set[str]]) -> Iterator[PeerFact]:
-    state, table = column.state, column.row_type.TABLE
-    layer = state.layer_of(column.row_type, column.name)
-    hiding = _hiding(state, table, column.name, layer)
-    if hiding is not None:
-        yield PeerFact(column.group, "", column.full, None, (Fact(Address(table), None, gap=hiding),))
-    if layer is None or hiding is not None:
-        return
-    pools: dict[str, dict[str, Fact]] = defaultdict(dict)
-    unknown: dict[str, Fact] = {}
-    for key, row in state.tables.get((column.row_type, layer), {}).items():
-        place = column.place(row)
-        if place is None or column.name in judged.get(f"{state.device}:{Address(table, key)}", ()):
-            continue
-        value = getattr(row, column.name)
-        if value is not None and canonical(column.full, key, value) in pools[place]:
-            continue
-        cell = state.cell(Address(table, key, column.name))
-        if cell.value is not None:
-            pools[place][canonical(column.full, key, cell.value)] = _fact(cell)
-        elif cell.gap is None or cell.gap.reason is not GapReason.UNSUPPORTED:
-            unknown.setdefault(place, _fact(cell))
-    for place in sorted({*pools, *unknown}):
-        address = f"{place}.{column.name}"
-        if place in unknown:
-            yield PeerFact(column.group, address, column.full, None, (unknown[place],))
-        else:
-            texts = sorted(pools[place])
-            yield PeerFact(
-                column.group, address, column.full, _short(", ".join(texts)), tuple(pools[place][t] for t in texts[:5])
-            )
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    """A row and the attribute it belongs to, without column. `judged`: its columns that a rule judged."""
+
+    row: Row
+    place: str
+    judged: Collection[str]
+    planned: bool
+    idle: bool
 
 
 @cache
@@ -168,7 +196,7 @@ def _judged_cells(results: Iterable[Result], baselines: Iterable[Sequence[Baseli
             columns[line.id].add((line.at.table, str(line.at.column)))
     for rule in rules().values():
         if rule.family not in _BESIDE and rule.kind is RuleKind.DEVICE:
-            for read in (*rule.reads, *rule.optional):
+            for read in set(rule.reads) - set(rule.optional):
                 table, _, name = read.partition(".")
                 columns[rule.id].add((table, name))
     judged: dict[str, set[str]] = defaultdict(set)
