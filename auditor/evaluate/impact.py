@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from auditor.baseline.diff import line_meaning
+from auditor.checks import rules
 from auditor.evaluate import stored
 from auditor.evaluate.device import Judged, Subject, judge, lines
 from auditor.model import Baseline, Device, Fabric, Finding, PlanSlice, RowSet, is_host
@@ -55,8 +57,10 @@ def judge_cases(cases: Sequence[Case]) -> list[Impact]:
 def _judge(case: Case) -> Impact:
     state = stored.state(case.device, case.collected_at, case.sets)
     groups = plan_groups.groups(case.plan, state)
-    subjects = [
-        Subject(
+    alike = shared(case.today, case.then)
+
+    def judged(baselines: tuple[Baseline, ...], names: tuple[str, ...]) -> Judged:
+        subject = Subject(
             device=case.device.name,
             role=case.device.role,
             hardware_model=case.device.hardware_model or _model(case.sets),
@@ -64,11 +68,13 @@ def _judge(case: Case) -> Impact:
             baselines=baselines,
             fabric=case.fabric,
             groups=groups,
-            only=governed(baselines),
+            only=names,
         )
-        for baselines in (case.today, case.then)
-    ]
-    today, then = (judge(state, subject) if subject.only else Judged() for subject in subjects)
+        return judge(state, subject) if names else Judged()
+
+    then = judged(case.then, governed(case.then))
+    today = judged(case.today, tuple(rule for rule in governed(case.today) if rule not in alike))
+    today.findings += [finding for finding in then.findings if finding.rule in alike]
     before = {finding.fingerprint: finding for finding in today.findings}
     after = {finding.fingerprint: finding for finding in then.findings}
     return Impact(
@@ -86,6 +92,24 @@ def governed(baselines: Iterable[Baseline]) -> tuple[str, ...]:
     """The rules that baselines decide about: their lines, and the function rules they give params to."""
     several = tuple(baselines)
     return tuple(dict.fromkeys([line.id for line in lines(several)] + [rule for one in several for rule in one.params]))
+
+
+def tables_read(several: Iterable[Sequence[Baseline]]) -> frozenset[str]:
+    """The tables that judging these baselines looks at, with those that join rows to ports."""
+    reads = {"system.hardware_model", *plan_groups.READS}
+    for baselines in several:
+        reads.update(f"{line.at.table}." for line in lines(baselines))
+        for rule in filter(None, (rules().get(name) for one in baselines for name in one.params)):
+            reads.update(rule.reads, rule.optional)
+    return frozenset(read.partition(".")[0] for read in reads)
+
+
+def shared(today: Sequence[Baseline], then: Sequence[Baseline]) -> frozenset[str]:
+    """The rules of which both sets of baselines want the same: judged once, they have said it for both."""
+    ours, theirs = ({line.id: line_meaning(line) for line in lines(several)} for several in (today, then))
+    params = [{rule: value for one in several for rule, value in one.params.items()} for several in (today, then)]
+    same = [id_ for id_, line in ours.items() if theirs.get(id_) == line]
+    return frozenset(same + [rule for rule, value in params[0].items() if rule in params[1] and params[1][rule] == value])
 
 
 def _answered(finding: Finding, judged: Judged) -> bool:

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime
 
-from auditor.address import Layer
 from auditor.facts import Row, from_plain, schema
 from auditor.model import Device, Fill, GapReason, Platform, RawOutput, RowSet, Source, State
 from auditor.parse import Parsed, parse_device
@@ -30,9 +29,7 @@ def state(device: Device, collected_at: datetime, sets: Iterable[RowSet]) -> Sta
         kept = [(fill, found) for found in by_source.pop(source.key, ()) if (fill := _fill(source, found)) is not None]
         if kept:
             output = RawOutput(device.name, platform.name, source.key, source.command, "", "", collected_at)
-            rows: list[tuple[Layer, Row]] = []
-            for fill, found in kept:
-                rows += [(fill.layer, from_plain(fill.row_type, row)) for row in found.rows]
+            rows = [(fill.layer, row) for fill, found in kept for row in _rows(fill.row_type, found)]
             merge.add(output, replace(source, fills=tuple(fill for fill, _ in kept)), Parsed(rows))
     return merge.state(collected_at)
 
@@ -51,3 +48,17 @@ def _fill(source: Source, found: RowSet) -> Fill | None:
             known = schema(fill.row_type).columns
             return replace(fill, columns=tuple(column for column in found.columns if column in known))
     return None
+
+
+_KNOWN: dict[tuple[type[Row], str], tuple[Row, ...]] = {}
+_MOST_KNOWN = 1024
+
+
+def _rows(row_type: type[Row], found: RowSet) -> tuple[Row, ...]:
+    """The rows of a set. Rows are frozen and devices of a kind share contents, so each content is read once per process."""
+    name = (row_type, found.digest)
+    if name not in _KNOWN:
+        if len(_KNOWN) >= _MOST_KNOWN:
+            _KNOWN.clear()
+        _KNOWN[name] = tuple(from_plain(row_type, row) for row in found.rows)
+    return _KNOWN[name]

@@ -10,7 +10,8 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
 
 from auditor.baseline.document import Use, parse_use
-from auditor.evaluate.impact import Case, Impact, judge_cases
+from auditor.baseline.resolve import Baselines
+from auditor.evaluate.impact import Case, Impact, judge_cases, tables_read
 from auditor.model import Device, PlanSlice, Severity
 from auditor.plan import groups as plan_groups
 from auditor.store import Store
@@ -81,17 +82,26 @@ def _cases(
     named = {device.name: device for device in wanted}
     slices = plan_groups.slices(project.plan, project.fabric, project.devices)
     fabric = replace(project.fabric, text="", document={})
+    known: dict[tuple[str, ...], frozenset[str]] = {}
     for name, collected_at, sets in store.last_states(named):
-        uses = today[name]
+        before, after = project.baselines(today[name]), project.baselines(with_use(today[name], use))
         yield Case(
             named[name],
             collected_at,
-            sets,
-            project.baselines(uses),
-            project.baselines(with_use(uses, use)),
+            tuple(found for found in sets if found.key.table in _tables(before, after, known)),
+            before,
+            after,
             slices.get(name, PlanSlice()),
             fabric,
         )
+
+
+def _tables(before: Baselines, after: Baselines, known: dict[tuple[str, ...], frozenset[str]]) -> frozenset[str]:
+    """The tables that both sets of baselines look at, worked out once per pair."""
+    name = tuple(baseline.digest for baseline in (*before, *after))
+    if name not in known:
+        known[name] = tables_read((before, after))
+    return known[name]
 
 
 def with_use(uses: Sequence[Use], use: Use) -> tuple[Use, ...]:
