@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
 
-from auditor.model import Cause, Finding, Link, Result, Severity
+from auditor.checks import rules
+from auditor.model import Cause, Finding, Link, Result, RuleKind, Severity
 
 FOLD_ALL = 4
 """A switch's ports fold into the switch when all of at least this many objects fail alike; fewer are mended one by one."""
@@ -79,9 +80,13 @@ def gather(findings: Sequence[Finding]) -> tuple[list[Finding], list[Cause]]:
     return [replace(finding, cause=named[finding.fingerprint]) for finding in findings], causes
 
 
-def _lead(finding: Finding) -> tuple[bool, int, bool, str]:
-    """What a cause is called after: its worst member, a device's own before what a link shows of it."""
-    return finding.waiver is not None, finding.severity.rank, finding.object.startswith("link["), finding.fingerprint
+def _lead(finding: Finding) -> tuple[bool, int, bool, bool, str]:
+    """What a cause is called after: its worst member, a device's own before what a link shows of it; for the siblings of
+    a breakout one that names them all, which a fabric rule does not."""
+    rule = rules().get(finding.rule)
+    one_of_many = finding.root[0] == "breakout" and rule is not None and rule.kind is RuleKind.FABRIC
+    by_link = finding.object.startswith("link[")
+    return finding.waiver is not None, finding.severity.rank, one_of_many, by_link, finding.fingerprint
 
 
 def _severity(members: Sequence[Finding]) -> Severity:

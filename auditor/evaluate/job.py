@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -161,8 +161,8 @@ class Finder:
 
     def __init__(self, state: State, outputs: tuple[RawOutput, ...]) -> None:
         self.state = state
-        self.outputs: Mapping[tuple[str, str], RawOutput] = {(output.source, output.digest): output for output in outputs}
         self.bodies = {output.digest: output.body for output in outputs}
+        self.times = {output.digest: output.collected_at for output in outputs}
 
     def prove(self, finding: Finding) -> Finding:
         """The finding with the lines that prove its cells; at most three."""
@@ -174,16 +174,8 @@ class Finder:
             origin = cell.origin
             if origin is None:
                 continue
-            output = self.outputs.get((origin.source, origin.digest))
-            place = evidence.Place(
-                spot,
-                cell.value,
-                origin.platform,
-                origin.source,
-                origin.digest,
-                output.command if output else "",
-                output.collected_at if output else None,
-            )
+            at = self.times.get(origin.digest)
+            place = evidence.Place(spot, cell.value, origin.platform, origin.source, origin.digest, origin.command, at)
             line = evidence.find(place, platforms(), self.bodies.get)
             if line is not None and line not in found:
                 found.append(line)

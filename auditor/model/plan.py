@@ -148,6 +148,7 @@ class Fact:
     source: str = ""
     digest: str = ""
     gap: Gap | None = None
+    command: str = ""
 
 
 @dataclass(frozen=True, slots=True)

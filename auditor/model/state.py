@@ -29,13 +29,17 @@ ABSENT = Absent.ABSENT
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """An answer that declares a column. `scope`: it speaks only of rows with one of these first key parts (None: all)."""
+    """An answer that declares a column. `scope`: it speaks only of rows with one of these first key parts (None: all).
+
+    `command` is what was sent for it.
+    """
 
     source: str
     digest: str
     platform: str = ""
     whole: bool = True
     scope: frozenset[str] | None = None
+    command: str = ""
 
     def speaks_of(self, key: tuple[str, ...]) -> bool:
         """Whether rows with this key are this answer's business."""
@@ -118,7 +122,7 @@ class State:
         layers = READ_ORDER if address.layer is None else (address.layer,)
         if any(address.key in self.tables.get((row_type, layer), {}) for layer in layers):
             return True
-        if any(not g.columns and g.covers(address.table, address.layer, address.key, None) for g in self.gaps):
+        if any(_hides_rows(gap) and gap.covers(address.table, address.layer, address.key, None) for gap in self.gaps):
             return None
         declared = [
             origin
@@ -146,3 +150,8 @@ class State:
         for (_, layer), rows in sorted(self.tables.items(), key=lambda item: (item[0][0].TABLE, item[0][1])):
             for key in sorted(rows):
                 yield layer, rows[key]
+
+
+def _hides_rows(gap: Gap) -> bool:
+    """Whether rows may stand behind a gap: one over whole rows, or an answer with rows of its own that was not (wholly) seen."""
+    return not gap.columns or (not gap.key and gap.reason is not GapReason.UNSUPPORTED)

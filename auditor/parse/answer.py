@@ -9,6 +9,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -27,8 +28,19 @@ MAX_ROWS = 1_000_000
 TIME_LIMIT = 20.0
 """Seconds for one answer. A 128-port table takes 0.05 s."""
 
-_SUDO = Failure(r"^sudo: .*", GapReason.PERMISSION, "sudo was refused")
+_FOREIGN = (
+    Failure(r"^sudo: .*", GapReason.PERMISSION, "sudo was refused"),
+    Failure(r"^\S*sh: (?:.+: )?(?:command )?not found.*", GapReason.REJECTED, "another shell answered"),
+    Failure(r"^\s*% ?(?:Error|Invalid|Unknown|Ambiguous|Incomplete)\b.*", GapReason.REJECTED, "another command line answered"),
+    Failure(r"^(?:Error: )?No such command\b.*|^Usage: .*\[OPTIONS\].*", GapReason.REJECTED, "another command line answered"),
+    Failure(r"^Building configuration\.\.\.\s*\Z", GapReason.TRUNCATED, "only the first line of an answer"),
+    Failure(r"^Timeout, server (?:\S+ )?not responding\.?.*", GapReason.TIMEOUT, "the connection was lost"),
+)
+"""What no platform prints as an answer, whichever box or shell was reached instead of it."""
 _EDGE_LINES = 6
+_JUNK = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\ufffd\ud800-\udfff]")
+_JUNK_SHARE = 0.05
+"""Share of control characters and undecodable bytes above which a text is no text. A hostile name in a table stays below."""
 
 
 @dataclass(slots=True)
@@ -117,8 +129,8 @@ def _refuse_failures(body: str, output: RawOutput, source: Source, platform: Pla
     edge = "\n".join(line[:500] for line in (*lines, *tail))
     bad_status = output.exit_status is not None and output.exit_status not in source.ok_status
     if bad_status or source.parser is not Parser.JSON or not body.lstrip().startswith(("{", "[")):
-        for failure in (*platform.failures, _SUDO):
-            found = re.search(failure.pattern, edge, re.MULTILINE)
+        for failure in (*platform.failures, *_FOREIGN):
+            found = _compiled(failure.pattern).search(edge)
             if found is not None:
                 raise Refused(failure.reason, f"{failure.detail}: {printable(found.group().strip(), 160)}")
     if bad_status:
@@ -131,11 +143,16 @@ def _refuse_failures(body: str, output: RawOutput, source: Source, platform: Pla
 def _read(body: str, source: Source, platform: Platform, parsed: Parsed, output: RawOutput, parsers: Path | None) -> Any:
     if source.parser is Parser.JSON:
         return _json(body) if body.strip() else None
-    if "\0" in body:
+    if "\0" in body or len(_JUNK.findall(body)) > _JUNK_SHARE * len(body):
         raise Refused(GapReason.UNPARSED, "binary data")
     body = body.replace("\r\n", "\n").replace("\r", "\n")
+    if _stops_short(body, output):
+        body = body[: body.rfind("\n") + 1]
+        if not body.strip():
+            raise Refused(GapReason.TRUNCATED, "the answer stops in the middle of its first line")
+        _mark(parsed, output, source, GapReason.TRUNCATED, "the answer stops in the middle of a line")
     if body.strip():
-        missing = [anchor for anchor in source.anchor if re.search(anchor, body, re.MULTILINE) is None]
+        missing = [anchor for anchor in source.anchor if _compiled(anchor).search(body) is None]
         if source.anchor and len(missing) == len(source.anchor):
             first = next(line.strip() for line in body.splitlines() if line.strip())
             raise Refused(GapReason.UNPARSED, f"nothing of the expected answer in it; it starts {printable(first, 100)!r}")
@@ -152,6 +169,22 @@ def _read(body: str, source: Source, platform: Platform, parsed: Parsed, output:
             parsed.gaps.extend(_gap(output, source, fill, GapReason.UNPARSED, detail) for fill in source.fills)
             parsed.whole = False
     return data
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """The module `re` keeps compiled patterns too, but finding one there costs as much as most of these searches."""
+    return re.compile(pattern, re.MULTILINE)
+
+
+def _stops_short(body: str, output: RawOutput) -> bool:
+    """Whether a recorded answer, kept byte for byte with its exit status, lacks the end of its last line.
+
+    Every command ends its last line; a file that a person wrote may not, nor may a text that somebody pasted. What stands
+    in such a line may be the beginning of another value, so it is left out.
+    """
+    of_a_person = output.command.startswith("cat /etc/")
+    return bool(body.strip()) and output.exit_status is not None and not body.endswith("\n") and not of_a_person
 
 
 def _json(body: str) -> Any:
@@ -229,18 +262,28 @@ def _take(item: Row | tuple[Layer, Row] | Unread, parsed: Parsed, output: RawOut
         if not item.key and item.column is None:
             parsed.whole = False
         return
-    layer, row = item if isinstance(item, tuple) else (_fill(source, type(item)).layer, item)
-    declared = _fill(source, type(row), layer).columns
-    for name, column in schema(type(row)).columns.items():
+    row = item[1] if isinstance(item, tuple) else item
+    fill = _fill(source, type(row), item[0] if isinstance(item, tuple) else None)
+    for name, kind, kinds in _columns(type(row)):
         value = getattr(row, name)
         if value is None:
             continue
-        if name not in declared:
+        if name not in fill.columns:
             raise PlatformError(f"{source.key} fills {row.TABLE}.{name}, which it does not declare")
-        kinds = _TYPES[column.kind]
-        if not isinstance(value, kinds) or (isinstance(value, bool) and column.kind != "bool"):
-            raise PlatformError(f"{source.key} gives {row.TABLE}.{name} a {type(value).__name__}, not {column.kind}")
-    parsed.rows.append((layer, row))
+        if not isinstance(value, kinds) or (value.__class__ is bool and kind != "bool"):
+            raise PlatformError(f"{source.key} gives {row.TABLE}.{name} a {type(value).__name__}, not {kind}")
+    parsed.rows.append((fill.layer, row))
+
+
+_COLUMNS: dict[type[Row], tuple[tuple[str, str, tuple[type, ...]], ...]] = {}
+
+
+def _columns(row_type: type[Row]) -> tuple[tuple[str, str, tuple[type, ...]], ...]:
+    """Name, kind and Python types of every column of a table, made once."""
+    if row_type not in _COLUMNS:
+        columns = schema(row_type).columns.items()
+        _COLUMNS[row_type] = tuple((name, column.kind, _TYPES[column.kind]) for name, column in columns)
+    return _COLUMNS[row_type]
 
 
 def _fill(source: Source, row_type: type[Row], layer: Layer | None = None) -> Fill:

@@ -33,7 +33,7 @@ class Merge:
             if source.parameter is not None or fill.only or not fill.whole:
                 scope = frozenset(key[0] for key, _ in rows if key) | {*output.parameters.values(), *fill.only}
             whole = fill.whole and result.whole
-            origin = Origin(source.key, output.digest, output.platform, whole, scope)
+            origin = Origin(source.key, output.digest, output.platform, whole, scope, output.command)
             self.tables.setdefault((fill.row_type, fill.layer), {})
             for column in fill.columns:
                 self.origins.setdefault((fill.row_type, fill.layer, column), []).append(origin)

@@ -259,7 +259,7 @@ def _prove(finding: Finding, planned: Sequence[Link], raw: evidence.Raw) -> Find
             continue
         end, fact = facts[spot.device, spot.address]
         place = evidence.Place(
-            spot, fact.value, fact.platform, fact.source, fact.digest, collected_at=end.collected_at or end.stale_of
+            spot, fact.value, fact.platform, fact.source, fact.digest, fact.command, end.collected_at or end.stale_of
         )
         line = evidence.find(place, platforms(), raw)
         if line is not None:
