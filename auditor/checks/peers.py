@@ -146,11 +146,11 @@ def _deviation(peers: Peers, count: int) -> Deviation:
     if len(strange) > _NAMED:
         sides += f"; and {len(strange) - _NAMED} more values"
     if split:
-        expected = f"one value on all {count} of {peers.group}"
-        message = f"{peers.address} differs among {count} of {peers.group} and no value is common: {sides}"
+        expected = f"one value on all {count} devices of {peers.group}"
+        message = f"{peers.address} differs among {count} devices of {peers.group} and no value is common: {sides}"
     else:
-        expected = f"{_shown(peers, common)}, as on {len(common.devices)} of {count} of {peers.group}"
-        message = f"{peers.address} is {_shown(peers, common)} on {len(common.devices)} of {count} of {peers.group}, but {sides}"
+        expected = f"{_shown(peers, common)}, as on {len(common.devices)} of {count} devices of {peers.group}"
+        message = f"{peers.address} is {expected.replace(', as on', ' on', 1)}, but {sides}"
     return Deviation(
         expected=printable(expected),
         observed=printable(sides),

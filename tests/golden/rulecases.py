@@ -9,8 +9,11 @@ fabric rules: `devices` {name: {role, facts and gaps as above}}, `cables` [["dev
 
 link rules: `a` and `b` {device, port, role, interface, facts {table.column: value | absent}, gaps {table.column: reason}},
 `plane`, `fabric`.
+
+peer rules: `role` and `model` of the group, `address`, `column`, `values` {value: [devices]}, `unseen` [devices].
 """
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -29,6 +32,9 @@ from auditor.model import (
     LinkEnd,
     LinkVerdict,
     Origin,
+    PeerGroup,
+    Peers,
+    PeerValue,
     PlanEnd,
     PlanLink,
     RuleContext,
@@ -61,7 +67,7 @@ def judge(rule_id, case):
         groups={name: frozenset(ports) for name, ports in case.get("groups", {}).items()},
         role=case.get("role", ""),
     )
-    subject = {RuleKind.DEVICE: state, RuleKind.LINK: link, RuleKind.FABRIC: cables}[rule.kind](case)
+    subject = {RuleKind.DEVICE: state, RuleKind.LINK: link, RuleKind.FABRIC: cables, RuleKind.PEER: peers}[rule.kind](case)
     judgements = list(rule.function(subject, context))
     said = {str(item.object): plain(item) for item in judgements}
     assert len(said) == len(judgements), "one judgement per object"
@@ -131,6 +137,22 @@ def cables(case):
             ends[name, port] = LinkEnd(name, port, port, given["role"], hops=found)
     plans = [PlanLink(PlanEnd(*a), PlanEnd(*b), plane=case["plane"]) for a, b in places]
     return [Link(ends[a], ends[b], LinkVerdict.PROVEN, plan) for (a, b), plan in zip(places, plans, strict=True)]
+
+
+def peers(case):
+    """The histogram of a peer case, the commonest value first."""
+    table, _, column = case["column"].partition(".")
+    values = [
+        PeerValue(str(value), tuple(devices), tuple((name, (fact(case["cell"], column, value),)) for name in devices[:3]))
+        for value, devices in case["values"].items()
+    ]
+    unseen = tuple((device, None) for device in case.get("unseen", ()))
+    assert TABLES[table]
+    return Peers(PeerGroup("role", case["role"], case["model"]), case["address"], case["column"], tuple(values), unseen)
+
+
+def fact(row, column, value):
+    return Fact(replace(Address.parse(row), column=column), value, Layer.APPLIED)
 
 
 def link(case):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -181,3 +182,49 @@ def test_a_waived_finding_that_was_not_seen_stays_waived_and_resolves_like_other
 def test_the_time_of_resolution_is_kept() -> None:
     assert part(record(), Life.RESOLVED, NOW).resolved_at == NOW
     assert part(record(), Life.UNVERIFIED, NOW).resolved_at is None
+
+
+# Peer groups
+
+ODD = "group[leaf/QX-64:buffer.model]"
+GROUP = "group[leaf/QX-64]"
+
+
+def odd() -> Record:
+    return replace(record(ODD, "fabric.inconsistent"), devices=("leaf-01",))
+
+
+def compared(verdict: Verdict = Verdict.PASS, **more: tuple[str, ...]) -> Result:
+    return result(verdict, "fabric.inconsistent", GROUP, **more)
+
+
+def whole(*results: Result, **more: object) -> Examination:
+    values = {"rules": frozenset({"fabric.inconsistent"}), "scope": None, "reached": frozenset({"leaf-01"})} | more
+    return Examination(results, [odd()], **values)  # type: ignore[arg-type]
+
+
+def test_peers_that_agree_again_resolve_the_odd_one() -> None:
+    assert whole(compared(passed=(ODD,))).fate(odd()) is Life.RESOLVED
+
+
+def test_peers_that_were_not_all_seen_leave_the_odd_one_unverified() -> None:
+    assert whole(compared(Verdict.NOT_EVALUATED, unseen=(ODD,))).fate(odd()) is Life.UNVERIFIED
+    assert whole(compared(passed=("group[leaf/QX-64:buffer.mode]",))).fate(odd()) is Life.UNVERIFIED
+
+
+def test_a_scoped_run_that_compares_no_peers_touches_nothing() -> None:
+    scope = frozenset({"leaf-01"})
+    assert whole(compared(Verdict.NOT_APPLICABLE), scope=scope).fate(odd()) is None
+    assert whole(scope=scope).fate(odd()) is None
+
+
+def test_a_scoped_run_over_the_whole_group_resolves() -> None:
+    assert whole(compared(passed=(ODD,)), scope=frozenset({"leaf-01", "leaf-02"})).fate(odd()) is Life.RESOLVED
+
+
+def test_an_attribute_that_another_rule_judges_from_now_on_is_withdrawn_not_resolved() -> None:
+    assert whole(compared(passed=("group[leaf/QX-64:system.kernel]",), whole=("buffer", "system"))).fate(odd()) is Life.WITHDRAWN
+
+
+def test_a_group_that_has_become_too_small_is_withdrawn() -> None:
+    assert whole(compared(Verdict.NOT_APPLICABLE)).fate(odd()) is Life.WITHDRAWN
