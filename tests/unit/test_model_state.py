@@ -126,6 +126,14 @@ def test_whether_a_row_is_there():
     assert hidden.has_row(Address("interface", ("Ethernet8",))) is None
 
 
+def test_a_row_is_not_missed_where_another_answer_that_lists_rows_was_not_seen():
+    lost = Gap("leaf-01", "interface", "config", GapReason.REJECTED, columns=("speed", "alias"))
+    hidden = state(ports(), {(Interface, APPLIED, "mtu"): (WHOLE,)}, [lost])
+    assert hidden.has_row(Address("interface", ("Ethernet8",))) is None
+    never = Gap("leaf-01", "interface", "toy", GapReason.UNSUPPORTED, columns=("speed",))
+    assert state(ports(), {(Interface, APPLIED, "mtu"): (WHOLE,)}, [never]).has_row(Address("interface", ("Ethernet8",))) is False
+
+
 def test_keys_of_the_layer_that_a_column_reads():
     tables = {
         (Interface, APPLIED): [Interface(name="Ethernet8"), Interface(name="Ethernet0")],

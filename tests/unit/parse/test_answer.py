@@ -251,3 +251,34 @@ def test_a_longer_answer_than_allowed_is_cut_and_said(monkeypatch: pytest.Monkey
     monkeypatch.setattr(answer_module, "MAX_BODY", 18)
     found = state(raw("plain", "PORT MTU\nE0 9100\nE1 1500\n"))
     assert mtu(found, "E1") is GapReason.TRUNCATED
+
+
+def test_a_recorded_text_that_stops_in_a_line_loses_that_line_and_proves_no_absence() -> None:
+    found = state(raw("plain", "PORT MTU\nE0 9100\nE1 15", exit_status=0))
+    assert mtu(found) == 9100
+    assert mtu(found, "E1") is GapReason.TRUNCATED
+    assert mtu(state(raw("plain", "PORT MTU\nE0 9100", exit_status=None))) == 9100, "pasted text may lack its last line end"
+    assert mtu(state(raw("plain", "PORT MT", exit_status=0))) is GapReason.TRUNCATED
+
+
+@pytest.mark.parametrize("body", ["\x1b[2J\x1b[H\x07" * 9, "PORT MTU\n" + "\ufffd\x01\x02 " * 50, "PORT MTU\nE0 9100\n\0"])
+def test_a_text_of_control_characters_is_binary(body: str) -> None:
+    assert mtu(state(raw("plain", body))) is GapReason.UNPARSED
+
+
+def test_a_few_control_characters_in_a_name_do_not_blind_the_table() -> None:
+    assert mtu(state(raw("plain", "PORT MTU\nE0 9100\n" + "E1 1500\n" * 50 + "\x1b[31mevil 1\n"))) == 9100
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ("% Invalid input detected at '^' marker.\n", GapReason.REJECTED),
+        ("sh: 1: show: not found\n", GapReason.REJECTED),
+        ('Error: No such command "show"\n', GapReason.REJECTED),
+        ("Building configuration...\n", GapReason.TRUNCATED),
+        ("Timeout, server 10.0.0.9 not responding.\n", GapReason.TIMEOUT),
+    ],
+)
+def test_what_another_box_or_shell_says_is_no_answer_of_any_platform(body: str, reason: GapReason) -> None:
+    assert mtu(state(raw("plain", body))) is reason
