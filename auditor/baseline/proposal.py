@@ -197,7 +197,8 @@ def render(
         if line.table != table:
             table = line.table
             out.append(f"  # {table}: {(TABLES[table].__doc__ or '').splitlines()[0].rstrip('.')}")
-        fields: dict[str, Any] = {"id": line.id, "at": line.at, line.operator: line.value, "severity": str(line.severity), "why": line.why}
+        fields: dict[str, Any] = {"id": line.id, "at": line.at, line.operator: line.value}
+        fields |= {"severity": str(line.severity), "why": line.why}
         bare = ("id", "severity")
         words = ", ".join(f"{key}: {value if key in bare else _scalar(value)}" for key, value in fields.items())
         out.append(f"  - {{{words}}}" + (f"  # {printable(line.note, 120)}" if line.note else ""))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from auditor.cli.import_ import command as import_
 from auditor.cli.options import scope_options, write
 from auditor.errors import ExitCode, SetupError
 
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 @click.group("baseline")
 def command() -> None:
     """List, lint, explain, compare and release baselines."""
+
+
+command.add_command(import_)
 
 
 @command.command("list")
