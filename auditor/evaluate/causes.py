@@ -7,11 +7,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
 
+from auditor.address import Address
+from auditor.canonical import printable
 from auditor.checks import rules
-from auditor.model import Cause, Finding, Link, Result, RuleKind, Severity
+from auditor.model import Cause, Finding, Link, Result, RuleKind, Severity, Spot
 
 FOLD_ALL = 4
 """A switch's ports fold into the switch when all of at least this many objects fail alike; fewer are mended one by one."""
+
+UNAPPLIED = "lifecycle.unapplied"
+"""The rule whose findings explain those of other concerns about the same applied cells."""
+
+QUESTION = 4
+"""Devices of one model that must all fail a baseline line alike before the line is asked about instead of each of them."""
 
 _WORST_FIRST = ("regressed", "open", "flapping", "unverified", "waived", "resolved", "withdrawn")
 
@@ -40,7 +48,8 @@ def fold_device(findings: Sequence[Finding], results: Iterable[Result], device: 
     for finding in findings:
         root = roots.get(finding.fingerprint, finding.root)
         if root[0] == "breakout" and siblings[finding.rule, root[1]] < 2:
-            root = ("port", finding.object)
+            port = finding.spots[0].address.key[0]
+            root = ("port", f"{device}:{Address('interface', (port,))}")
         out.append(replace(finding, root=root))
     return out
 
@@ -52,15 +61,48 @@ def link_root(link: Link, finding: Finding, failed: Mapping[str, tuple[str, str]
 
 def known_root(finding: Finding, failed: Mapping[str, tuple[str, str]]) -> tuple[str, str] | None:
     """The root that a device finding on one of the same cells has; `failed` maps cells without layer to roots."""
-    cells = (str(replace(spot, address=replace(spot.address, layer=None))) for spot in finding.spots)
-    return next((failed[cell] for cell in cells if cell in failed), None)
+    return next((failed[cell] for cell in map(_cell, finding.spots) if cell in failed), None)
+
+
+def question(findings: Sequence[Finding], results: Iterable[Result], kinds: Mapping[str, tuple[str, str]]) -> list[Finding]:
+    """Give the findings of a baseline line that all devices of a kind fail alike one root: then the line is in question.
+
+    `kinds`: role and hardware model of every judged device. A line is questioned when it judged at least `QUESTION` devices of
+    one kind, each failed, and all show the same value. What a link shows of the same fault goes along.
+    """
+    judged: dict[tuple[str, tuple[str, str]], set[str]] = defaultdict(set)
+    for result in results:
+        if (result.passed or result.failed) and result.scope in kinds:
+            judged[result.rule, kinds[result.scope]].add(result.scope)
+    alike: dict[tuple[str, tuple[str, str]], list[Finding]] = defaultdict(list)
+    for finding in findings:
+        if finding.origin.profile and len(finding.devices) == 1 and kinds.get(finding.devices[0], ("", ""))[1]:
+            alike[finding.rule, kinds[finding.devices[0]]].append(finding)
+    roots: dict[str, tuple[str, str]] = {}
+    links: dict[tuple[str, str], tuple[str, str]] = {}
+    for (rule, kind), group in alike.items():
+        devices = {device for finding in group for device in finding.devices}
+        wanted = {(finding.expected, finding.observed) for finding in group}
+        if len(devices) >= QUESTION and devices == judged[rule, kind] and len(wanted) == 1:
+            asked = ("baseline_question", f"{rule} on every {printable(' '.join(kind).strip(), 80)}")
+            roots.update({finding.fingerprint: asked for finding in group})
+            links.update({(finding.family, finding.root[1]): asked for finding in group})
+    out = []
+    for finding in findings:
+        root = roots.get(finding.fingerprint)
+        if root is None and finding.object.startswith("link["):
+            root = links.get((finding.family, finding.root[1]))
+        out.append(finding if root is None else replace(finding, root=root))
+    return out
 
 
 def gather(findings: Sequence[Finding]) -> tuple[list[Finding], list[Cause]]:
     """The causes of all findings, worst first, and the findings with their cause filled in."""
+    claims = _claims(findings)
     groups: dict[tuple[str, str], list[Finding]] = defaultdict(list)
     for finding in findings:
-        groups[finding.family, finding.root[1]].append(finding)
+        claimed = next((claims[cell] for cell in map(_cell, finding.spots) if cell in claims), None)
+        groups[claimed or (finding.family, finding.root[1])].append(finding)
     causes, named = [], {}
     for (family, root), members in groups.items():
         members = sorted(members, key=_lead)
@@ -78,6 +120,28 @@ def gather(findings: Sequence[Finding]) -> tuple[list[Finding], list[Cause]]:
         named.update({finding.fingerprint: cause.id for finding in members})
     causes.sort(key=lambda cause: (cause.waived, cause.severity.rank, cause.root, cause.id))
     return [replace(finding, cause=named[finding.fingerprint]) for finding in findings], causes
+
+
+def _claims(findings: Iterable[Finding]) -> dict[str, tuple[str, str]]:
+    """Cells that a finding explains for all others which rest on them too, with its group.
+
+    A setting that was not applied explains what is wrong with the applied one; a row of a shared map explains what follows
+    for the ports that take it.
+    """
+    found: dict[str, tuple[str, str]] = {}
+    for finding in findings:
+        group = (finding.family, finding.root[1])
+        if finding.rule == UNAPPLIED:
+            found.update((_cell(spot), group) for spot in finding.spots)
+        elif finding.root[0] == "shared":
+            for spot in finding.spots:
+                if f"{spot.device}:{replace(spot.address, key=spot.address.key[:1], column=None, layer=None)}" == finding.root[1]:
+                    found.setdefault(_cell(spot), group)
+    return found
+
+
+def _cell(spot: Spot) -> str:
+    return str(replace(spot, address=replace(spot.address, layer=None)))
 
 
 def _lead(finding: Finding) -> tuple[bool, int, bool, bool, str]:
@@ -103,6 +167,10 @@ def _title(root: str, members: Sequence[Finding]) -> str:
     objects = {finding.object for finding in members if finding.rule == lead.rule}
     if lead.root[0] == "device" and len(objects) > 1:
         return f"{root}: {lead.message} (and {len(objects) - 1} more alike)"
+    if lead.root[0] == "baseline_question":
+        devices = {device for finding in members for device in finding.devices if finding.rule == lead.rule}
+        said = f"all {len(devices)} of them show {lead.observed}, {lead.rule} wants {lead.expected}"
+        return f"{root.partition(' on ')[2]}: {said}. Is the baseline right, and every one of them wrong?"
     if lead.root[0] == "peers" and len(objects) > 1:
         return f"{lead.message} (and {len(objects) - 1} more attributes in which the same devices are odd)"
     return lead.message

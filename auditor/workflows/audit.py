@@ -15,6 +15,7 @@ from itertools import chain
 from typing import Protocol
 
 from auditor import __version__, evidence
+from auditor.address import Address
 from auditor.cabling.links import build_links
 from auditor.checks import peers, rules
 from auditor.collect import Collector
@@ -30,6 +31,7 @@ from auditor.model import (
     DeviceOutcome,
     Document,
     Evidence,
+    Fact,
     Finding,
     Link,
     LinkEnd,
@@ -112,7 +114,8 @@ def audit(
             told(outcome.device)
     planned = _planned_links(request, project, store, gathered)
     judged_links = _judge_links(request, project, planned, gathered)
-    judged_links.findings = [_prove(finding, planned, raw.get_raw) for finding in judged_links.findings]
+    facts = _facts(planned) if judged_links.findings else {}
+    judged_links.findings = [_prove(finding, facts, raw.get_raw) for finding in judged_links.findings]
     together = _judge_peers(request, project, gathered, judged_links, raw.get_raw)
     return _finish(run_id, started, request, project, store, documents, gathered, planned, together)
 
@@ -149,7 +152,7 @@ def wanted(request: Request, project: Project, baselines: Iterable[Sequence[Base
             continue
         if selected(rule.id, request.only) or not alike.isdisjoint(rule.reads):
             reads.update(rule.reads, rule.optional)
-            link_rules |= rule.kind is RuleKind.LINK
+            link_rules |= rule.kind is not RuleKind.DEVICE
     if link_rules and project.plan.links:
         reads.update(links.ALWAYS)
         reads.update(f"neighbour.{name}" for name in ("system", "port_kind"))
@@ -247,12 +250,20 @@ def _judge_peers(request: Request, project: Project, gathered: _Gathered, judged
     return judged
 
 
-def _prove(finding: Finding, planned: Sequence[Link], raw: evidence.Raw) -> Finding:
-    """The finding with the lines that prove its cells, from either end of its link."""
-    facts = {}
-    for link in planned:
-        if f"link[{link.name}]" == finding.object:
-            facts = {(end.device, fact.address): (end, fact) for end in link.ends for fact in end.facts.values()}
+Facts = Mapping[tuple[str, Address], tuple[LinkEnd, Fact]]
+
+
+def _facts(planned: Sequence[Link]) -> Facts:
+    """Every fact of every link end by device and address: what findings about links and hops rest on."""
+    found: dict[tuple[str, Address], tuple[LinkEnd, Fact]] = {}
+    for end in (end for link in planned for end in link.ends):
+        for fact in (*end.facts.values(), *(cell.fact for hop in end.hops for cell in hop.cells)):
+            found.setdefault((end.device, replace(fact.address, layer=fact.layer)), (end, fact))
+    return found
+
+
+def _prove(finding: Finding, facts: Facts, raw: evidence.Raw) -> Finding:
+    """The finding with the lines that prove its cells; at most three."""
     found: list[Evidence] = []
     for spot in finding.spots[:3]:
         if (spot.device, spot.address) not in facts:
@@ -262,7 +273,7 @@ def _prove(finding: Finding, planned: Sequence[Link], raw: evidence.Raw) -> Find
             spot, fact.value, fact.platform, fact.source, fact.digest, fact.command, end.collected_at or end.stale_of
         )
         line = evidence.find(place, platforms(), raw)
-        if line is not None:
+        if line is not None and line not in found:
             found.append(line)
     return replace(finding, evidence=tuple(found))
 
@@ -287,6 +298,8 @@ def _finish(
     if selected(expiry.RULE, request.only):
         expired = expiry.judge(project.waivers, started.date(), found, gaps, every=request.whole_fleet)
         results, found = results + expired[0], found + expired[1]
+    kinds = {name: (project.devices[name].role, outcome.hardware_model) for name, outcome in gathered.outcomes.items()}
+    found = causes.question(found, results, kinds)
     found, _ = causes.gather(findings.waive(found, project.waivers, started.date()))
     resolved: tuple[Finding, ...] = ()
     unverified: tuple[Finding, ...] = ()

@@ -1,9 +1,11 @@
 """One cause, one line: what folds together and what stays apart."""
 
+from dataclasses import replace
+
 from auditor.address import Address
 from auditor.evaluate import causes
 from auditor.evaluate.findings import fingerprint, make, object_text
-from auditor.model import Deviation, Finding, Link, LinkEnd, LinkVerdict, Result, Severity, Spot, Verdict
+from auditor.model import Deviation, DocumentOrigin, Finding, Link, LinkEnd, LinkVerdict, Result, Severity, Spot, Verdict
 
 
 def finding(
@@ -80,3 +82,51 @@ def test_a_fingerprint_is_of_rule_and_object_alone() -> None:
     one, other = finding("leaf", "e0"), finding("leaf", "e0", observed="9000", severity=Severity.WARNING)
     assert one.fingerprint == other.fingerprint == fingerprint("mtu.compute", "leaf:interface[e0]")
     assert finding("leaf", "e1").fingerprint != one.fingerprint
+
+
+# A line that every device of a kind fails
+
+
+def wrong(device: str, observed: str = "1500", rule: str = "mtu.compute") -> Finding:
+    return replace(finding(device, "e0", rule, observed), origin=DocumentOrigin("roce-leaf", "1.0.0", "f.yaml", 6))
+
+
+def judged(device: str, rule: str = "mtu.compute") -> Result:
+    return Result(rule, device, Verdict.FAIL, failed=(f"{device}:interface[e0]",), devices=(device,))
+
+
+LEAVES = [f"leaf-0{number}" for number in range(1, 5)]
+KINDS = dict.fromkeys(LEAVES, ("leaf", "QX-64"))
+
+
+def test_what_every_device_of_a_kind_fails_alike_is_one_question_about_the_baseline() -> None:
+    found = causes.question([wrong(leaf) for leaf in LEAVES], [judged(leaf) for leaf in LEAVES], KINDS)
+    _, (cause,) = causes.gather(found)
+    assert cause.kind == "baseline_question"
+    assert "Is the baseline right" in cause.title
+    assert "all 4 of them show 1500" in cause.title
+    assert cause.severity is Severity.ERROR
+
+
+def test_what_a_link_shows_of_the_same_fault_goes_along() -> None:
+    seen = replace(finding("leaf-01", "e0", "mtu.link_ends_differ"), object="link[a:p|leaf-01:e0]")
+    found = causes.question([*map(wrong, LEAVES), seen], map(judged, LEAVES), KINDS)
+    assert len(causes.gather(found)[1]) == 1
+
+
+def test_one_device_that_is_right_answers_the_question() -> None:
+    right = Result("mtu.compute", "leaf-05", Verdict.PASS, passed=("leaf-05:interface[e0]",), devices=("leaf-05",))
+    kinds = {**KINDS, "leaf-05": ("leaf", "QX-64")}
+    found = causes.question([wrong(leaf) for leaf in LEAVES], [*map(judged, LEAVES), right], kinds)
+    assert len(causes.gather(found)[1]) == 4
+
+
+def test_different_values_or_too_few_devices_are_no_question() -> None:
+    mixed = [wrong(leaf, observed) for leaf, observed in zip(LEAVES, ("1500", "1500", "1500", "9000"), strict=True)]
+    assert len(causes.gather(causes.question(mixed, map(judged, LEAVES), KINDS))[1]) == 4
+    assert len(causes.gather(causes.question([wrong(leaf) for leaf in LEAVES[:3]], map(judged, LEAVES[:3]), KINDS))[1]) == 3
+
+
+def test_a_rule_without_a_baseline_behind_it_asks_nothing() -> None:
+    found = causes.question([finding(leaf, "e0") for leaf in LEAVES], map(judged, LEAVES), KINDS)
+    assert len(causes.gather(found)[1]) == 4
