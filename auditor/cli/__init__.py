@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from auditor import __version__
+from auditor.canonical import printable
 from auditor.errors import AuditorError, ExitCode
 
 COMMANDS: dict[str, str] = {
@@ -95,8 +96,8 @@ def main() -> None:
         click.echo("auditor: interrupted", err=True)
         sys.exit(130)
     except AuditorError as error:
-        for line in str(error).splitlines():
-            click.echo(f"auditor: {line}", err=True)
+        for line in str(error).split("\n"):
+            click.echo(f"auditor: {printable(line, 2000)}", err=True)
         sys.exit(error.exit_code)
     except BrokenPipeError:
         sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115 (the reader is gone: nothing more to write)
@@ -104,7 +105,8 @@ def main() -> None:
     except Exception as error:
         if os.environ.get("AUDITOR_DEBUG"):
             raise
-        click.echo(f"auditor: internal error: {type(error).__name__}: {error} (AUDITOR_DEBUG=1 shows where)", err=True)
+        words = printable(f"{type(error).__name__}: {error}", 2000)
+        click.echo(f"auditor: internal error: {words} (AUDITOR_DEBUG=1 shows where)", err=True)
         sys.exit(ExitCode.STORE)
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+
+from auditor.errors import FileError
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -29,6 +32,13 @@ def scope_options(function: F) -> F:
     return function
 
 
+def _writable(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:  # noqa: ARG001 (click's signature)
+    """Refuse a place that cannot be written before devices are asked for an hour."""
+    if value is not None and not os.access(Path(value).absolute().parent, os.W_OK):
+        raise click.BadParameter(f"the folder of {value!r} does not exist or may not be written to")
+    return value
+
+
 def report_options(function: F) -> F:
     """`--format`, `-o`, `--fail-on`, `--strict`."""
     for option in (
@@ -36,7 +46,9 @@ def report_options(function: F) -> F:
         click.option(
             "--fail-on", type=click.Choice(SEVERITIES), default=None, help="The mildest severity that ends with exit code 1."
         ),
-        click.option("-o", "--output", type=click.Path(dir_okay=False), help="Write the report here instead of stdout."),
+        click.option(
+            "-o", "--output", type=click.Path(dir_okay=False), callback=_writable, help="Write the report here instead of stdout."
+        ),
         click.option("--format", "form", default="text", show_default=True, metavar="FORMAT", help="text, json or junit."),
     ):
         function = option(function)
@@ -52,20 +64,24 @@ def scope_text(
 
 
 def write(text: str, output: str | None) -> None:
-    """A finished report to a file or to stdout."""
+    """A finished report to a file, whole or not at all, or to stdout. Raises FileError."""
     if output is None:
         click.echo(text, nl=False)
         return
     target = Path(output)
-    part = target.with_name(target.name + ".part")
-    part.write_text(text, encoding="utf-8")
-    part.replace(target)
+    try:
+        if target.exists() and not target.is_file():  # a pipe, or /dev/stdout
+            target.write_text(text, encoding="utf-8")
+            return
+        part = target.with_name(target.name + ".part")
+        part.write_text(text, encoding="utf-8")
+        part.replace(target)
+    except OSError as error:
+        raise FileError(f"the report could not be written: {error.strerror}", target) from error
 
 
 def colour() -> bool:
     """Whether stdout is a terminal that wants colours."""
-    import os
-
     return sys.stdout.isatty() and "NO_COLOR" not in os.environ
 
 

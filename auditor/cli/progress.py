@@ -7,6 +7,8 @@ import sys
 import time
 from typing import IO
 
+from auditor.canonical import printable
+
 
 class Progress:
     """Tells a person, or a log, how far a run is. Never writes to stdout."""
@@ -43,5 +45,5 @@ class Progress:
         if self.as_json:
             self.stream.write(json.dumps({"event": event, "text": words, **more}) + "\n")
         elif not self.quiet and (event != "start" or self.stream.isatty()):
-            self.stream.write(f"{words}\n")
+            self.stream.write(f"{printable(words, 1000)}\n")
         self.stream.flush()

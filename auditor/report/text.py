@@ -24,6 +24,7 @@ OBJECTS_SHOWN = 8
 EVIDENCE_SHOWN = 4
 DETAILS_SHOWN = 3
 CHANGES_SHOWN = 20
+NOTES_SHOWN = 10
 LINE_LIMIT = 400
 LABEL_WIDTH = 11
 
@@ -101,9 +102,7 @@ def render(run: Run, options: Options) -> str:
     _unverified(page, run.unverified)
     _resolved(page, run.resolved)
     _changes(page, run.changes)
-    for note in run.notes:
-        page.heading("Note")
-        page.line(note, lead="  ")
+    _notes(page, run.notes)
     if open_ or not _healthy(run):
         page.line()
         _coverage(page, run)
@@ -268,6 +267,15 @@ def _changes(page: _Page, changes: Sequence[Change]) -> None:
         )
     if len(changes) > CHANGES_SHOWN:
         page.line(f"and {len(changes) - CHANGES_SHOWN} more (--format json lists all)", lead="  ")
+
+
+def _notes(page: _Page, notes: Sequence[str]) -> None:
+    if notes:
+        page.heading("Note" if len(notes) == 1 else f"Notes ({len(notes)})")
+    for note in notes[:NOTES_SHOWN]:
+        page.line(note, lead="  ")
+    if len(notes) > NOTES_SHOWN:
+        page.line(f"and {len(notes) - NOTES_SHOWN} more", lead="  ")
 
 
 def _cell(value: Any) -> str:
