@@ -10,8 +10,7 @@ are the device's own business.
   pauses of its priority stop. Which traffic classes arrive there is what the ports of this switch make of the DSCPs.
 - Out of a host: `trust`, `host_dscp`, `pfc`, `reaction_point`. Into a host: the first three, `notification_point`, `cnp_dscp`,
   `cnp`. Which DSCP a sender really uses is another rule's question.
-
-`cnp` is about congestion notifications: a class of their own, which is neither paused nor marked.
+- `cnp`: congestion notifications have a class of their own, which is neither paused nor marked.
 """
 
 from __future__ import annotations
@@ -54,6 +53,7 @@ def fact(cell: Cell) -> Fact:
         origin.source if origin else "",
         origin.digest if origin else "",
         cell.gap,
+        origin.command if origin else "",
     )
 
 
@@ -370,7 +370,7 @@ def _point(look: _Look, port: str, item: TrafficClass, kind: str) -> HopCell:
     name, does = ("reaction_point", "slows down") if kind == "rp" else ("notification_point", "answers the marks of")
     cell = look.fact("host_qos", (port,), f"ecn_{kind}")
     wanted = f"the NIC {does} priority {item.priority}"
-    return look.make(name, cell, item.priority in _numbers(cell), f"the NIC {does} priority {_listed(_numbers(cell))}", wanted)
+    return look.make(name, cell, item.priority in _numbers(cell), f"the NIC {does} {_listed(_numbers(cell), 'priority')}", wanted)
 
 
 def _trust(look: _Look, cell: Fact) -> HopCell:
@@ -380,7 +380,7 @@ def _trust(look: _Look, cell: Fact) -> HopCell:
 
 def _pfc(look: _Look, cell: Fact, item: TrafficClass) -> HopCell:
     on = _numbers(cell)
-    return look.make("pfc", cell, item.priority in on, f"PFC on priority {_listed(on)}", f"PFC on priority {item.priority}")
+    return look.make("pfc", cell, item.priority in on, f"PFC on {_listed(on, 'priority')}", f"PFC on priority {item.priority}")
 
 
 def _present(found: Fact) -> bool:
@@ -391,8 +391,9 @@ def _numbers(cell: Fact) -> frozenset[int]:
     return frozenset(item for item in cell.value if isinstance(item, int)) if isinstance(cell.value, tuple) else frozenset()
 
 
-def _listed(items: Iterable[int]) -> str:
-    return ", ".join(map(str, sorted(items))) or "none"
+def _listed(items: Iterable[int], what: str = "") -> str:
+    named = ", ".join(map(str, sorted(items)))
+    return f"{what} {named}".strip() if named else f"no {what}" if what else "none"
 
 
 def _said(cell: Fact) -> str:

@@ -230,6 +230,8 @@ def _fabric_finding(rule: Rule, judgement: Judgement, failed: Mapping[str, tuple
     found = findings.make(
         rule.id, findings.object_text(spot.device, spot), (spot.device,), deviation, rule.severity, root, rule.remedy
     )
+    if deviation.shared is not None:
+        return found
     return replace(found, root=causes.known_root(found, failed) or root)
 
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pydantic import BaseModel, ConfigDict, Field
 
 from auditor.address import Address
-from auditor.checks.lossless.ports import amount, classes, gap, mapped, paused, spot, used
+from auditor.checks.lossless.ports import amount, bent, classes, gap, mapped, paused, spot, used
 from auditor.model import Cell, Deviation, Judgement, RuleContext, Severity, State, check, failed, passed, unseen
 from auditor.model.device import is_host
 
@@ -67,7 +67,8 @@ def ecn_never_marks(state: State, context: RuleContext) -> Iterator[Judgement]:
         step = amount(low) is not None and amount(low) == amount(high)
         if on.known and on.value is not True:
             message = f"{port}: queue {queue} carries a lossless class and never marks: ECN is off"
-            yield failed(row, Deviation("ECN on", "ECN off", message, (spot(state, on),)))
+            spots = (spot(state, on), *bent(state, port, "pfc_to_queue", sorted(paused(state, context, port)[1])))
+            yield failed(row, Deviation("ECN on", "ECN off", message, spots))
         elif amount(probability) == 0 and not step:
             message = f"{port}: queue {queue} carries a lossless class and marks with probability 0 between its thresholds"
             deviation = Deviation("a probability above 0", "probability 0", message, (spot(state, probability), spot(state, on)))

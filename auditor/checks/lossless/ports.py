@@ -64,6 +64,15 @@ def mapped(state: State, port: str, kind: str, number: int) -> str | Cell:
     return str(to.value)
 
 
+def bent(state: State, port: str, kind: str, numbers_: Iterable[int]) -> tuple[Spot, ...]:
+    """The rows of the port's map of this kind that send one of the numbers elsewhere: what a verdict about the queue or group
+    of that number rests on beside the queue itself."""
+    name = state.cell(Address("qos_port", (port,), kind))
+    rows = (Address("class_map", (f"{kind}:{name.value}", str(number)), "to") for number in numbers_ if name.present)
+    cells = [state.cell(row) for row in rows]
+    return tuple(spot(state, cell) for cell in cells if cell.present and str(cell.value) != cell.address.key[1])
+
+
 def by_port(state: State, row_type: type[Row], column: str) -> Mapping[str, list[str]]:
     """Port -> its queues or priority groups, as seen at the layer that `column` is read from."""
     found: dict[str, list[str]] = defaultdict(list)

@@ -6,7 +6,20 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from auditor.address import Address
-from auditor.checks.lossless.ports import by_port, gap, in_cages, listed, lossless, mapped, numbers, paused, planned, spot, used
+from auditor.checks.lossless.ports import (
+    bent,
+    by_port,
+    gap,
+    in_cages,
+    listed,
+    lossless,
+    mapped,
+    numbers,
+    paused,
+    planned,
+    spot,
+    used,
+)
 from auditor.facts import Queue
 from auditor.model import Cell, Deviation, Judgement, RuleContext, Severity, State, check, failed, passed, unseen
 from auditor.model.device import is_host
@@ -49,7 +62,11 @@ def watchdog_missing(state: State, context: RuleContext) -> Iterator[Judgement]:
                 observed=f"no watchdog on queue{plural} {queues}",
                 message=f"{port} pauses on priority {listed(numbers(pfc.value))}, and no PFC watchdog watches its queue{plural} "
                 f"{queues}",
-                spots=(*(spot(state, cell) for cell in bare), spot(state, pfc)),
+                spots=(
+                    *(spot(state, cell) for cell in bare),
+                    spot(state, pfc),
+                    *bent(state, port, "pfc_to_queue", sorted(priorities)),
+                ),
             )
             yield failed(row, deviation)
         elif hidden is not None:
@@ -101,7 +118,11 @@ def watchdog_wrong_queues(state: State, context: RuleContext) -> Iterator[Judgem
                 expected=f"a watchdog on queue {listed(stopped.values())} only",
                 observed=words,
                 message=message + (f", and not queue {listed(bare)}" if bare else ""),
-                spots=(*(spot(state, state.cell(_watched(port, queue))) for queue in sorted(extra)), spot(state, pfc)),
+                spots=(
+                    *(spot(state, state.cell(_watched(port, queue))) for queue in sorted(extra)),
+                    spot(state, pfc),
+                    *bent(state, port, "pfc_to_queue", sorted(numbers(pfc.value))),
+                ),
                 severity=Severity.ERROR if bare else Severity.WARNING,
             )
         elif stopped:

@@ -68,7 +68,7 @@ def saved(body: str, parameters: Mapping[str, str]) -> Iterator[Normalised]:
     if re.search(r"^cat: \S+: No such file or directory\s*$", body, re.MULTILINE):
         yield ConfigFile(name=FILE, exists=False)
         for fill in fills:
-            yield Unread(fill.row_type, reason=GapReason.NOT_COLLECTED, detail=f"{FILE} does not exist")
+            yield Unread(fill.row_type, reason=GapReason.UNSUPPORTED, detail=f"{FILE} does not exist")
         return
     start = re.search(r"^\s*\{", body, re.MULTILINE)
     text = body[start.start() :].strip() if start else body.strip()
@@ -87,7 +87,7 @@ def saved(body: str, parameters: Mapping[str, str]) -> Iterator[Normalised]:
     yield ConfigFile(name=FILE, exists=True, parses=True, digest=sha256(plain.encode("utf-8", "surrogatepass")).hexdigest())
     if isinstance(document, dict) and "DEVICE_METADATA" in document and "PORT" not in document:
         for fill in fills[1:]:  # all but the device itself
-            yield Unread(fill.row_type, reason=GapReason.NOT_COLLECTED, detail="no PORT in it: each ASIC has a file of its own")
+            yield Unread(fill.row_type, reason=GapReason.UNSUPPORTED, detail="no PORT in it: each ASIC has a file of its own")
     yield from config(document, parameters)
     for database in databases(document):
         yield from buffers.made_at_start(database)
