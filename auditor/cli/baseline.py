@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from auditor.cli.import_ import command as import_
+from auditor.cli.learn import command as learn
 from auditor.cli.options import scope_options, write
 from auditor.errors import ExitCode, SetupError
 
@@ -24,6 +25,7 @@ def command() -> None:
 
 
 command.add_command(import_)
+command.add_command(learn)
 
 
 @command.command("list")
