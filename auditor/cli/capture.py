@@ -13,7 +13,7 @@ from auditor.cli.options import scope_options
 @click.argument("folder", type=click.Path(file_okay=False))
 @scope_options
 @click.pass_context
-def command(ctx: click.Context, folder: str, **options: Any) -> None:
+def command(ctx: click.Context, /, folder: str, **options: Any) -> None:
     """Collect everything the platforms declare and write it into FOLDER: one folder per device, one file per command.
 
     Secrets are redacted before anything is written. `auditor check --from FOLDER` reads it, here or elsewhere.

@@ -64,9 +64,15 @@ def scope_text(
 
 
 def write(text: str, output: str | None) -> None:
-    """A finished report to a file, whole or not at all, or to stdout. Raises FileError."""
+    """A finished report to a file, whole or not at all, or to stdout. Raises FileError.
+
+    A reader who has seen enough (`| head`) changes nothing about the exit code.
+    """
     if output is None:
-        click.echo(text, nl=False)
+        try:
+            click.echo(text, nl=False)
+        except BrokenPipeError:
+            sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115 (nothing more can be written)
         return
     target = Path(output)
     try:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
+import lzma
 import os
 import tarfile
 import tempfile
 import zlib
 from pathlib import Path, PurePosixPath
+from typing import IO, cast
 
 from auditor.canonical import printable
 from auditor.errors import CaptureError
@@ -15,6 +19,8 @@ MAX_MEMBERS = 200_000
 MAX_TOTAL = 8 * 1024**3
 MAX_DEPTH = 4
 _BLOCK = 1024 * 1024
+_END = 1024
+"""Bytes of the two empty blocks that end every tar archive."""
 
 Folder = tempfile.TemporaryDirectory[str]
 
@@ -28,7 +34,7 @@ def unpack(file: Path, keep: int) -> tuple[Folder, Path]:
     holder = tempfile.TemporaryDirectory(prefix="auditor-capture-")
     try:
         _unpack(file, Path(holder.name), keep)
-    except (tarfile.TarError, EOFError, zlib.error, OSError) as problem:
+    except (tarfile.TarError, EOFError, zlib.error, lzma.LZMAError, OSError) as problem:
         holder.cleanup()
         raise CaptureError(f"cannot be read as a tar archive: {printable(str(problem), 160)}", file) from problem
     except BaseException:
@@ -40,7 +46,7 @@ def unpack(file: Path, keep: int) -> tuple[Folder, Path]:
 def _unpack(file: Path, target: Path, keep: int) -> None:
     members = total = 0
     seen: set[PurePosixPath] = set()
-    with tarfile.open(file, "r|*") as archive:
+    with _Stream(file) as stream, tarfile.open(fileobj=cast(IO[bytes], stream), mode="r|") as archive:
         for member in archive:
             members += 1
             total += member.size
@@ -68,6 +74,48 @@ def _unpack(file: Path, target: Path, keep: int) -> None:
                     out.write(block)
                     left -= len(block)
             os.utime(place, (max(0, member.mtime), max(0, member.mtime)))
+        stream.finish()
+
+
+class _Stream:
+    """The plain bytes of a tar file, compressed or not, which knows whether it came to the end of the archive.
+
+    A tar reader takes the end of its input for the end of the archive, so a copy that broke off would look like a capture
+    of fewer devices.
+    """
+
+    def __init__(self, file: Path) -> None:
+        with file.open("rb") as raw:
+            magic = raw.read(6)
+        kinds: dict[bytes, type[gzip.GzipFile | bz2.BZ2File | lzma.LZMAFile]] = {
+            b"\x1f\x8b": gzip.GzipFile, b"BZh": bz2.BZ2File, b"\xfd7zXZ\0": lzma.LZMAFile,
+        }  # fmt: skip
+        kind = next((kind for start, kind in kinds.items() if magic.startswith(start)), None)
+        self._source: IO[bytes] = file.open("rb") if kind is None else kind(file)  # type: ignore[assignment]
+        self._tail = b""
+        self._read = 0
+
+    def __enter__(self) -> _Stream:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._source.close()
+
+    def read(self, size: int) -> bytes:
+        """The next bytes, at most `size`. Raises EOFError where a compressed file was cut."""
+        data = self._source.read(size)
+        self._tail = (self._tail + data)[-_END:]
+        self._read += len(data)
+        if self._read > 2 * MAX_TOTAL:
+            raise tarfile.ReadError("goes on without end")
+        return data
+
+    def finish(self) -> None:
+        """Read what is left; raises ReadError when the archive was cut."""
+        while self.read(_BLOCK):
+            pass
+        if self._tail.strip(b"\0") or len(self._tail) < _END:
+            raise tarfile.ReadError("the archive is cut off")
 
 
 def _capture_in(folder: Path) -> Path:

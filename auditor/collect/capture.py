@@ -46,20 +46,27 @@ class CaptureCollector:
             folder = path
         else:
             raise CaptureError("no such capture folder or archive", path)
-        self.path = folder
+        self.path, self._given = folder, path
         self._folders: dict[str, DeviceFolder] = {}
         errors: list[SetupError] = []
         for entry in sorted(entry for entry in folder.iterdir() if entry.is_dir() and not entry.name.startswith(".")):
             try:
                 self._folders[entry.name] = read_folder(entry, self._platforms)
             except ErrorList as error:
-                errors += error.errors
+                errors += map(self._placed, error.errors)
             except CaptureError as error:
-                errors.append(error)
+                errors.append(self._placed(error))
         if errors:
             raise ErrorList(errors) if len(errors) > 1 else errors[0]
         if not self._folders:
             raise CaptureError("holds no device folder", path)
+
+    def _placed(self, error: SetupError) -> SetupError:
+        """The error of a file in an archive, named by the archive instead of the folder it was unpacked to."""
+        if self._holder is None or not isinstance(error, CaptureError) or error.file is None:
+            return error
+        inside = Path(error.file).relative_to(self.path)
+        return CaptureError(error.message, f"{self._given}:{inside}", error.line)
 
     @property
     def devices(self) -> tuple[Device, ...]:

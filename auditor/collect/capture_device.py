@@ -149,7 +149,7 @@ class _Reader:
             else:
                 hint = suggest(str(name), sorted(self.known))
                 line = self.document.line("platforms", *((index,) if isinstance(named, list) else ()))
-                self._gap(f"{self.document.file}:{line}: unknown platform {printable(str(name), 40)!r}{hint}")
+                self._gap(f"{self.folder_path.name}/device.yaml:{line}: unknown platform {printable(str(name), 40)!r}{hint}")
         return found
 
     def _guess(self, data: Mapping[str, Any]) -> list[Platform]:

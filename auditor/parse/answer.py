@@ -41,6 +41,8 @@ _EDGE_LINES = 6
 _JUNK = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\ufffd\ud800-\udfff]")
 _JUNK_SHARE = 0.05
 """Share of control characters and undecodable bytes above which a text is no text. A hostile name in a table stays below."""
+_JUNK_LOOK = 100_000
+"""Characters that are looked at for it."""
 
 
 @dataclass(slots=True)
@@ -143,7 +145,7 @@ def _refuse_failures(body: str, output: RawOutput, source: Source, platform: Pla
 def _read(body: str, source: Source, platform: Platform, parsed: Parsed, output: RawOutput, parsers: Path | None) -> Any:
     if source.parser is Parser.JSON:
         return _json(body) if body.strip() else None
-    if "\0" in body or len(_JUNK.findall(body)) > _JUNK_SHARE * len(body):
+    if "\0" in body or len(_JUNK.findall(body, 0, _JUNK_LOOK)) > _JUNK_SHARE * min(len(body), _JUNK_LOOK):
         raise Refused(GapReason.UNPARSED, "binary data")
     body = body.replace("\r\n", "\n").replace("\r", "\n")
     if _stops_short(body, output):

@@ -324,3 +324,17 @@ def test_an_existing_capture_is_never_overwritten(tmp_path: Path, listed: Captur
     write_capture(tmp_path / "out", collected.device, collected.outputs, platforms)
     with pytest.raises(SetupError, match="not empty"):
         write_capture(tmp_path / "out", collected.device, collected.outputs, platforms)
+
+
+def test_an_archive_cut_between_two_members_is_one_error(tmp_path: Path, platforms: Platforms) -> None:
+    archive = pack(tmp_path / "c.tar", {f"a{at}/show_version.txt": b"SONiC 1\n" for at in range(9)}, mode="w")
+    archive.write_bytes(archive.read_bytes()[: 5 * 1024])
+    with pytest.raises(CaptureError, match=r"c\.tar: .*cut off"):
+        CaptureCollector(archive, platforms)
+
+
+def test_an_error_in_an_archive_names_the_archive(tmp_path: Path, platforms: Platforms) -> None:
+    archive = pack(tmp_path / "c.tar.gz", {"a/device.yaml": b"outputs: 3\n", "b/show_version.txt": b"x\n"})
+    with pytest.raises(CaptureError) as told:
+        CaptureCollector(archive, platforms)
+    assert str(told.value).startswith(f"{archive}:a/device.yaml:1: ")
