@@ -83,7 +83,7 @@ def learn(members: Sequence[Member], terms: Terms) -> Lesson:
     lessons = []
     for kind, several in sorted(kinds.items()):
         if len(several) < terms.least:
-            words = f"{len(several)} of {_kind(kind)}: fewer than {terms.least}, nothing was learned from them"
+            words = f"{len(several)} {_kind(kind)}: fewer than {terms.least}, nothing was learned from them"
             lesson.small.append(words)
             continue
         lessons.append(_Kind(several, terms).lesson())
@@ -143,9 +143,10 @@ class _Kind:
     def _vote(self, member: Member, table: str, column: str, key: tuple[str, ...]) -> Vote | None:
         address = Address(table, key, column)
         cell = member.state.cell(address)
-        return (
-            None if cell.value is None else Vote(member.name, str(address.row), cell.value, member.faulty.get(str(address), ""))
-        )
+        if cell.value is None:
+            return None
+        value = _without_ecn(table, column, key, cell.value)
+        return Vote(member.name, str(address.row), value, member.faulty.get(str(address), ""))
 
     def _by_key(self, table: str, column: str, keys: Sequence[tuple[str, ...]]) -> None:
         """Rows that have the same name on every device, one line each, those with defaults only told."""
@@ -289,8 +290,8 @@ class _Kind:
             return None
         if len(sound) < self.terms.share * len(votes) or len({vote.device for vote in sound}) < self.terms.least:
             if len(devices) >= self.terms.least and counts != {ABSENT: len(votes)}:
-                sides = ", ".join(f"{_text(each)} on {count}" for each, count in counts.most_common(4))
-                self.found.open.append(f"{at}: {sides} of {len(votes)} objects of {len(devices)} devices")
+                sides = "; ".join(_side(each, count, votes) for each, count in counts.most_common(4))
+                self.found.open.append(f"{at}: {sides}; of {len(votes)} objects of {len(devices)} devices")
             return None
         if isinstance(value, Absent):
             return None
@@ -336,6 +337,12 @@ def _demand(at: str, value: Value) -> tuple[str, Value]:
 def _severity(at: str) -> Severity:
     column = re.sub(r"\[.*\]", "", at)
     return _SEVERITIES.get(column, Severity.ERROR)
+
+
+def _side(value: Seen, count: int, votes: Sequence[Vote]) -> str:
+    names = list(dict.fromkeys(vote.device for vote in votes if vote.value == value))
+    few = f" ({', '.join(names)})" if len(names) <= 3 else ""
+    return f"{_text(value)} on {count}{few}"
 
 
 def _dissent(vote: Vote) -> str:
