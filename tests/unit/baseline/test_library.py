@@ -8,7 +8,6 @@ from auditor.baseline.document import Use, Vocabulary
 from auditor.baseline.library import Library, overlay
 from auditor.errors import ErrorList
 from auditor.model import Baseline
-from auditor.plan.fabric import parse_fabric
 
 WORDS = Vocabulary(
     rule_ids=frozenset({"lossless.buffer_mode", "host.x"}), params_types={"lossless.buffer_mode": dict, "host.x": dict}
