@@ -134,6 +134,7 @@ def facts_page() -> str:
             rows = [(code(part), "key", "", cell(info.doc)) for part, info in shape.keys.items()]
             for column, field in shape.columns.items():
                 marks = [word for word in ("volatile", "secret") if getattr(field.info, word)]
+                marks += [f"alike within a {field.info.peer}"] if field.info.peer else []
                 rows.append((code(column), field.kind, field.info.unit, cell("; ".join([field.info.doc, *marks]))))
             yield from table(("column", "type", "unit", "meaning"), rows)
 

@@ -87,12 +87,16 @@ class _Table:
             return
         pools: dict[str, dict[str, Fact]] = defaultdict(dict)
         unknown: dict[str, Fact] = {}
+        known: set[tuple[str, object]] = set()
+        across = full in _across()
         for placed in self.rows(layer):
-            if name in placed.judged or (placed.planned and full in _across()) or (placed.idle and full in _OF_ACTIVE):
+            if name in placed.judged or (across and placed.planned) or (placed.idle and full in _OF_ACTIVE):
                 continue
-            key, value = placed.row.key, getattr(placed.row, name)
-            if value is not None and canonical(full, key, value) in pools[placed.place]:
-                continue
+            key, value = placed.key, getattr(placed.row, name)
+            if value is not None:
+                if (placed.place, value) in known:
+                    continue
+                known.add((placed.place, value))
             cell = self.state.cell(Address(self.table, key, name))
             if cell.value is not None:
                 pools[placed.place][canonical(full, key, cell.value)] = _fact(cell)
@@ -113,11 +117,11 @@ class _Table:
             found = []
             for key, row in self.state.tables.get((self.row_type, layer), {}).items():
                 port = self._port(row)
-                place = self._place(row, port)
+                place = self._place(row, key, port)
                 if place is not None:
                     judged: Collection[str] = self.judged.get(f"{self.state.device}:{Address(self.table, key)}", frozenset())
                     idle = isinstance(row, RdmaPort) and row.state != "active"
-                    found.append(_Placed(row, place, judged, port in self.planned, idle))
+                    found.append(_Placed(key, row, place, judged, port in self.planned, idle))
             self._rows[layer] = found
         return self._rows[layer]
 
@@ -129,9 +133,9 @@ class _Table:
             return getattr(row, self.port_column) or self.state.port_of(self.table, row.key) or ""
         return None
 
-    def _place(self, row: Row, port: str | None) -> str | None:
+    def _place(self, row: Row, found: tuple[str, ...], port: str | None) -> str | None:
         """The attribute that a row belongs to, without column; None: it is not compared."""
-        key = list(row.key)
+        key = list(found)
         if port is not None:
             if port in self.labels:
                 label = "@" + self.labels[port]
@@ -157,6 +161,7 @@ class _Table:
 class _Placed:
     """A row and the attribute it belongs to, without column. `judged`: its columns that a rule judged."""
 
+    key: tuple[str, ...]
     row: Row
     place: str
     judged: Collection[str]
