@@ -18,7 +18,7 @@ GENERIC = (
     # "auth_password": "…", also with a prefix or suffix such as SNMP_USER_AUTH_PASSWORD
     rf'(?i)"[\w.-]{{0,40}}{_WORD}[\w.-]{{0,20}}"[ \t]*:[ \t]*"((?:[^"\\\n]|\\.)+)"',
     # password 7 0822455D0A16 · secret: hunter2 · passkey=hunter2, but not "a password is required"
-    rf"(?i)(?<![\w\"]){_WORD}[ \t]*(?:[:=][ \t]*|[ \t]+(?:\d{{1,2}}[ \t]+)?)(?!\d{{1,2}}[ \t]|{_PROSE}\b)([^\s\"',;{{}}]+)",
+    rf"(?i)(?<!\w){_WORD}[ \t]*(?:[:=][ \t]*|[ \t]+(?:\d{{1,2}}[ \t]+)?)(?!\d{{1,2}}[ \t]|{_PROSE}\b)([^\s\"',;{{}}]+)",
     r"(?i)\bsnmp-server[ \t]+community[ \t]+(\S+)",
     # crypt(3) hashes wherever they stand
     r"(\$(?:1|2[abxy]|5|6|7|8|9|y|gy|argon2id?|sha512)\$[^\s:\"',]{8,})",

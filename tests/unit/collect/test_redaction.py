@@ -17,6 +17,7 @@ from auditor.collect.redaction import REDACTED, redact
         ("snmp-server community s3cr3t ro", "s3cr3t"),
         ("root:$6$abcdefgh$0123456789abcdef:19000:0:", "$6$abcdefgh$0123456789abcdef"),
         ("tacacs-server shared-key 0 s3cr3t", "s3cr3t"),
+        ('{"description": "password=s3cr3t"}', "s3cr3t"),
     ],
 )
 def test_a_secret_is_replaced_and_the_words_around_it_stay(text: str, secret: str) -> None:
