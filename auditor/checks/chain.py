@@ -32,6 +32,7 @@ SAFETY_NETS = frozenset({"watchdog", "ecn", "cnp", "cnp_dscp", "reaction_point",
 """Cells without which traffic is still lossless: error instead of critical."""
 
 BESIDE = {
+    "trust": ("dscp_map",),
     "priority_group": ("profile", "headroom_bytes"),
     "headroom": ("profile", "lossless"),
     "ecn": ("ecn_enabled", "ecn_profile"),
@@ -156,7 +157,8 @@ def _counted(number: int, what: str) -> str:
 def _deviation(item: _Break, touched: str) -> Deviation:
     end, cell, row = item.end, item.cell, item.cell.fact.address.row
     port = end.port if end.interface in (None, end.port) else f"{end.port} ({end.interface})"
-    beside = (Address(row.table, row.key, column, cell.fact.layer) for column in BESIDE.get(cell.name, ()))
+    columns = () if item.hop.direction in ("send", "receive") and cell.name == "trust" else BESIDE.get(cell.name, ())
+    beside = (Address(row.table, row.key, column, cell.fact.layer) for column in columns)
     lost = "breaks" if item.severity is Severity.CRITICAL else "lacks a safety net"
     read = f" (read: {cell.read})" if cell.read else ""
     return Deviation(

@@ -35,11 +35,16 @@ TRAFFIC_CLASSES = 8
 """Traffic classes of an Ethernet switch (802.1Q has eight)."""
 
 
-def hops(state: State, ports: Mapping[str, tuple[TrafficClass, ...]], *, host: bool) -> dict[str, tuple[Hop, ...]]:
-    """The hops of each port (interface name) for the lossless ones among its classes; in travel order, direction by direction."""
+def hops(
+    state: State, ports: Mapping[str, tuple[TrafficClass, ...]], *, host: bool, uplinks: frozenset[str] = frozenset()
+) -> dict[str, tuple[Hop, ...]]:
+    """The hops of each port (interface name) for the lossless ones among its classes; in travel order, direction by direction.
+
+    `uplinks`: ports of a leaf towards the next tier. What comes down through one never goes up through another.
+    """
     lossless = {port: tuple(item for item in classes if item.lossless) for port, classes in ports.items()}
     look = _Look(state)
-    return _host_hops(look, lossless) if host else _switch_hops(look, lossless)
+    return _host_hops(look, lossless) if host else _switch_hops(look, lossless, uplinks)
 
 
 def fact(cell: Cell) -> Fact:
@@ -105,14 +110,20 @@ class _Look:
         return self.fact("class_map", (f"{kind}:{binding.value}", str(number)), "to")
 
 
-def _switch_hops(look: _Look, ports: Mapping[str, tuple[TrafficClass, ...]]) -> dict[str, tuple[Hop, ...]]:
+def _switch_hops(
+    look: _Look, ports: Mapping[str, tuple[TrafficClass, ...]], uplinks: frozenset[str]
+) -> dict[str, tuple[Hop, ...]]:
     ways = {port: _Ingress(look, port) for port in ports}
     wanted = dict.fromkeys(item for classes in ports.values() for item in classes)
-    arriving = {item: _arriving(item, [way for port, way in ways.items() if item in ports[port]]) for item in wanted}
+    arriving = {
+        (item, up): _arriving(item, [way for port, way in ways.items() if item in ports[port] and not (up and port in uplinks)])
+        for item in wanted
+        for up in (False, True)
+    }
     return {
         port: (
             *(Hop(item.name, "ingress", tuple(ways[port].cells(item))) for item in classes),
-            *(Hop(item.name, "egress", tuple(_egress(look, port, item, *arriving[item]))) for item in classes),
+            *(Hop(item.name, "egress", tuple(_egress(look, port, item, *arriving[item, port in uplinks]))) for item in classes),
         )
         for port, classes in ports.items()
     }

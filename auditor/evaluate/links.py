@@ -69,7 +69,7 @@ def emit(
     """
     failed = set(failed_cells)
     ends = []
-    chains = hops(state, _classes(plan, resolved, fabric), host=host)
+    chains = hops(state, _classes(plan, resolved, fabric), host=host, uplinks=_uplinks(plan, resolved, role))
     unreachable = next((gap for gap in state.gaps if gap.table == "*"), None)
     for planned in plan.ports:
         port = resolved.get(planned.port, planned.port)
@@ -107,6 +107,16 @@ def _classes(plan: PlanSlice, resolved: Mapping[str, str], fabric: Fabric) -> di
             classes = found.setdefault(resolved.get(planned.port, planned.port), {})
             classes.update(dict.fromkeys(fabric.planes[planned.plane].classes))
     return {port: tuple(classes) for port, classes in found.items()}
+
+
+def _uplinks(plan: PlanSlice, resolved: Mapping[str, str], role: str) -> frozenset[str]:
+    """The ports of a leaf towards the next tier: in a plane that it joins hosts to, those to switches of another known role."""
+    planes = {planned.plane for planned in plan.ports if is_host(planned.peer_role)}
+    return frozenset(
+        resolved.get(planned.port, planned.port)
+        for planned in plan.ports
+        if planned.plane in planes and planned.peer_role not in ("", role) and not is_host(planned.peer_role)
+    )
 
 
 def _fact(state: State, name: str, port: str) -> Fact:

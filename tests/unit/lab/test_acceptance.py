@@ -5,10 +5,12 @@ Generated outputs prove flow and folding, never a parser.
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -202,6 +204,55 @@ def test_equivalent_maps_and_equal_code_points_are_no_finding(tmp_path: Path) ->
     run, code = audit(tmp_path, "changed")
     assert told(run.findings) == []
     assert code == 0
+
+
+def test_a_port_without_map_among_many_leaves_is_not_odd_a_second_time(tmp_path: Path) -> None:
+    """Enough leaves of one kind to compare them: what the chain says of a port, its peers do not say again."""
+    size = Size(hosts=4, nics=2, leaves=4, spines=2)
+    generate(tmp_path, size, {"changed": [("no_dscp_map", "leaf-02", "Ethernet4")]})
+    run, _ = audit(tmp_path, "changed")
+    assert [cause.root for cause in run.causes] == ["leaf-02:interface[Ethernet4]"]
+
+
+def _rewrite(device: Path, change: Callable[[dict[str, Any]], None]) -> None:
+    """Change what a switch of a capture has configured and saved."""
+    for name in ("show_runningconfiguration_all.json", "cat_etc_sonic_config_db_json.json"):
+        document = json.loads((device / name).read_text())
+        change(document)
+        (device / name).write_text(json.dumps(document, indent=4, sort_keys=True) + "\n")
+
+
+def _maps_of_uplinks(document: dict[str, Any]) -> None:
+    """RoCE that comes down is traffic class 5, which only the ports to hosts have to know; going up it is traffic class 3."""
+    document["DSCP_TO_TC_MAP"]["UP"] = document["DSCP_TO_TC_MAP"]["AZURE"] | {"26": "5", "46": "4"}
+    document["TC_TO_PRIORITY_GROUP_MAP"]["UP"] = {str(at): "3" if at == 5 else "0" for at in range(8)}
+    document["TC_TO_QUEUE_MAP"]["DOWN"] = document["TC_TO_QUEUE_MAP"]["AZURE"] | {"5": "3"}
+    for port, row in document["PORT_QOS_MAP"].items():
+        up = int(port.removeprefix("Ethernet")) >= 256
+        row.update({"dscp_to_tc_map": "UP", "tc_to_pg_map": "UP"} if up else {"tc_to_queue_map": "DOWN"})
+
+
+def test_a_leaf_does_not_send_up_what_came_down(tmp_path: Path) -> None:
+    """Maps of uplinks and of ports to hosts that differ, and agree on each way that a packet takes."""
+    generate(tmp_path, SMALL)
+    _rewrite(tmp_path / "captures" / "clean" / "leaf-01", _maps_of_uplinks)
+    run, _ = audit(tmp_path, "clean")
+    assert [finding.message for finding in run.findings if finding.rule == CHAIN] == []
+
+
+def test_the_maps_of_uplinks_are_held_against_the_ports_to_hosts(tmp_path: Path) -> None:
+    def change(document: dict[str, Any]) -> None:
+        _maps_of_uplinks(document)
+        document["TC_TO_QUEUE_MAP"]["DOWN"]["5"] = "5"
+
+    generate(tmp_path, SMALL)
+    _rewrite(tmp_path / "captures" / "clean" / "leaf-01", change)
+    run, _ = audit(tmp_path, "clean")
+    chain = [finding.message for finding in run.findings if finding.rule == CHAIN]
+    assert [words.split(": ")[0].removeprefix("class roce breaks at ") for words in chain] == [
+        "leaf-01 Ethernet0 egress",
+        "leaf-01 Ethernet4 egress",
+    ]
 
 
 def told(findings: tuple[Finding, ...]) -> list[str]:
