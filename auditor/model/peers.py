@@ -11,15 +11,18 @@ from auditor.model.plan import Fact
 @dataclass(frozen=True, slots=True, order=True)
 class PeerGroup:
     """Devices that should be alike. `kind` as `Column.peer` says: `model` (of one hardware model), `role` (of one role and
-    hardware model), `fleet` (all). Part of the names of findings, so a device's own words are cut to plain characters."""
+    hardware model), `fleet` (all). `release` are the versions that a rollout has moved its devices to, which make a group of
+    their own. Part of the names of findings, so a device's own words are cut to plain characters."""
 
     kind: str
     role: str = ""
     model: str = ""
+    release: str = ""
 
     def __str__(self) -> str:
         parts = {"model": (self.model,), "role": (self.role, self.model)}.get(self.kind, ("fleet",))
-        return "/".join(re.sub(r"[^A-Za-z0-9._+-]+", "_", part)[:80] for part in parts if part)
+        name = "/".join(re.sub(r"[^A-Za-z0-9._+-]+", "_", part)[:80] for part in parts if part)
+        return f"{name}+{self.release}" if self.release else name
 
     def may_hold(self, role: str, model: str) -> bool:
         """Whether a device belongs, or (its model is not known) could belong, to the group."""
