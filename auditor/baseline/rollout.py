@@ -98,6 +98,16 @@ def versions_of(device: Device, uses: tuple[Use, ...], rollouts: Iterable[Rollou
     return tuple(unique.values())
 
 
+def release_of(uses: tuple[Use, ...], sets: Sequence[tuple[Use, ...]]) -> str | None:
+    """The versions that rollouts have moved a device to, empty where none has; None inside a window, where it may have either.
+
+    `uses` are what it is assigned, `sets` what `versions_of` says of them.
+    """
+    if len(sets) > 1:
+        return None
+    return "+".join(f"{use.profile}@{use.version}" for use in sets[0] if use not in uses)
+
+
 def _moved(uses: tuple[Use, ...], rollout: Rollout) -> tuple[Use, ...]:
     """The uses with the old version replaced in its place; a device that is assigned another version stays on it."""
     old = (rollout.old.profile, rollout.old.version)

@@ -35,9 +35,15 @@ Attribute = tuple[PeerGroup, str, str]
 
 
 class Census:
-    """Histograms over devices, filled as their outcomes arrive; it grows with the attributes, and by a name per device."""
+    """Histograms over devices, filled as their outcomes arrive; it grows with the attributes, and by a name per device.
 
-    def __init__(self) -> None:
+    `releases`: for devices that a rollout concerns, the versions it has moved them to. A release brings along what no baseline
+    speaks of (a kernel, a driver), so those devices are compared with each other. None: in the window of a change, when a
+    device may be either side of it and nobody's peer.
+    """
+
+    def __init__(self, releases: Mapping[str, str | None] | None = None) -> None:
+        self._releases = releases or {}
         self._said: dict[Attribute, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
         self._cells: dict[tuple[Attribute, str], list[tuple[str, tuple[Fact, ...]]]] = defaultdict(list)
         self._unseen: dict[Attribute, dict[str, Fact | None]] = defaultdict(dict)
@@ -50,9 +56,11 @@ class Census:
         if outcome.device in self._reached:
             return
         self._reached[outcome.device] = outcome.reached
-        for fact in outcome.peers if outcome.reached else ():
-            attribute = (fact.group, fact.address, fact.column)
-            self._members[fact.group].add(outcome.device)
+        release = self._releases.get(outcome.device, "")
+        for fact in outcome.peers if outcome.reached and release is not None else ():
+            group = replace(fact.group, release=release)
+            attribute = (group, fact.address, fact.column)
+            self._members[group].add(outcome.device)
             if fact.value is None:
                 self._unseen[attribute][outcome.device] = next(iter(fact.cells), None)
                 continue
@@ -88,6 +96,7 @@ class Census:
             device.name: device.name in self._reached
             for device in expected
             if device.name not in members
+            and self._releases.get(device.name, "") == group.release
             and not self._reached.get(device.name, False)
             and group.may_hold(device.role, device.hardware_model)
             and (device.hardware_model or device.role in roles)

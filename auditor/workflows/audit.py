@@ -101,7 +101,7 @@ def audit(
     documents = _documents(project, chain.from_iterable(versions.values()))
     if store is not None:
         store.begin_run(run_id, started, request.scope, __version__, request.source)
-    gathered = _Gathered()
+    gathered = _Gathered(census=Census({device.name: project.release_of(device) for device in project.devices.values()}))
     jobs = _jobs(request, project, collector, store, raw, versions)
     for batch in _batches(run_jobs(jobs, request.processes)):
         if store is not None:

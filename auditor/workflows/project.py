@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import TypeVar
 
 from auditor.baseline.assignments import FILE as ASSIGNMENTS
-from auditor.baseline.assignments import Assignment, read_assignments
+from auditor.baseline.assignments import Assignment, read_assignments, uses_of
 from auditor.baseline.document import Use, Vocabulary, parse_use
 from auditor.baseline.library import Library
 from auditor.baseline.resolve import Baselines, Resolver
-from auditor.baseline.rollout import Rollout, read_rollouts
+from auditor.baseline.rollout import Rollout, read_rollouts, release_of
 from auditor.baseline.waivers import FILE as WAIVERS
 from auditor.baseline.waivers import read_waivers
 from auditor.checks import rules
@@ -67,6 +67,12 @@ class Project:
     def uses_for(self, device: Device) -> tuple[tuple[Use, ...], ...]:
         """The sets of `profile@version` of which a device must satisfy one wholly: several only in a rollout's window."""
         return (self.uses,) if self.uses else self._resolver.uses_for(device, self.at)
+
+    def release_of(self, device: Device) -> str | None:
+        """The versions that rollouts have moved a device to, empty where none has; None in a rollout's window."""
+        if self.uses or not self.rollouts:
+            return ""
+        return release_of(uses_of(device, self.assignments), self.uses_for(device))
 
     def versions_for(self, device: Device) -> tuple[Baselines, ...]:
         """What a device must be, one of these sets: named on the command line, else assigned. Raises ErrorList."""

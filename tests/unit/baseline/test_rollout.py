@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from auditor.baseline.document import Use
-from auditor.baseline.rollout import SOAK, check, read_rollouts, versions_of
+from auditor.baseline.rollout import SOAK, check, read_rollouts, release_of, versions_of
 from auditor.errors import ErrorList
 from auditor.model import Device
 
@@ -144,3 +144,11 @@ def test_a_wave_that_moves_nobody_is_an_error(tmp_path: Path) -> None:
     assert ":9: wave 2: none of its devices is assigned leaf@1.0.0 or leaf@1.1.0" in errors[0]
     errors = [str(error) for error in check(rollouts, assigned, [FIRST])]
     assert [":9: wave 2 selects no device" in errors[0], ":10: wave 3 selects no device" in errors[1]] == [True, True]
+
+
+def test_a_release_is_what_a_device_was_moved_to_and_unknown_inside_the_window() -> None:
+    kept, old = Use("common", "1.0.0"), Use("leaf", "1.2.0")
+    new = Use("leaf", "1.3.0", "assignments.yaml", 9)
+    assert release_of((kept, old), [(kept, old)]) == ""
+    assert release_of((kept, old), [(kept, old), (kept, new)]) is None
+    assert release_of((kept, old), [(kept, new)]) == "leaf@1.3.0"

@@ -225,3 +225,28 @@ def test_only_the_selected_rules_run() -> None:
 def test_names_of_groups_hold_nothing_that_a_device_could_forge() -> None:
     wild = attributes.emit(state("leaf-01", model("static")), "leaf", "x]:y[\x1b\n", {}, (), ((),))
     assert {str(fact.group) for fact in wild} <= {"leaf/x_y_", "x_y_"}
+
+
+def judged_in_rollout(releases: dict[str, str | None], *words: str) -> list[Finding]:
+    found = Census(releases)
+    for each in leaves(*words):
+        found.add(each)
+    return found.judge(devices(*[each.device for each in leaves(*words)]), ()).findings
+
+
+def test_what_a_release_brings_along_is_not_odd_on_the_device_that_a_rollout_moved_first() -> None:
+    first = leaves("a")[0].device
+    assert judged_in_rollout({}, "a", "b", "b", "b")
+    assert judged_in_rollout({first: "site-leaf@1.1.0"}, "a", "b", "b", "b") == []
+
+
+def test_in_the_window_of_a_change_a_device_is_nobodys_peer() -> None:
+    names = [each.device for each in leaves("a", "a", "b", "b", "c", "c", "c")]
+    assert judged_in_rollout(dict.fromkeys(names[:4]), "a", "a", "b", "b", "c", "c", "c") == []
+
+
+def test_the_odd_one_of_those_that_a_rollout_has_moved_is_found_among_them() -> None:
+    names = [each.device for each in leaves(*"aabccc")]
+    (finding,) = judged_in_rollout(dict.fromkeys(names[:3], "site-leaf@1.1.0"), *"aabccc")
+    assert finding.devices == (names[2],)
+    assert "+site-leaf@1.1.0" in finding.object
