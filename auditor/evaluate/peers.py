@@ -58,7 +58,7 @@ class Census:
         self._reached[outcome.device] = outcome.reached
         release = self._releases.get(outcome.device, "")
         for fact in outcome.peers if outcome.reached and release is not None else ():
-            group = replace(fact.group, release=release)
+            group = replace(fact.group, release=release or "")
             attribute = (group, fact.address, fact.column)
             self._members[group].add(outcome.device)
             if fact.value is None:
