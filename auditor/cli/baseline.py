@@ -139,7 +139,7 @@ def freeze(ctx: click.Context, baseline: str) -> None:
 
     \b
     Example:
-      auditor baseline freeze site-leaf@1.2.0
+      auditor baseline freeze my-leaf@1.1.0
     """
     from auditor.workflows.baseline import frozen
 
@@ -164,8 +164,8 @@ def impact(ctx: click.Context, /, baseline: str, form: str, output: str | None, 
 
     \b
     Examples:
-      auditor baseline impact site-leaf@1.3.0
-      auditor baseline impact site-leaf@1.3.0 --rack R12 --format json -o impact.json
+      auditor baseline impact my-leaf@1.1.0
+      auditor baseline impact my-leaf@1.1.0 --rack R01 --format json -o impact.json
     """
     from auditor.workflows.impact import impact as judge
     from auditor.workflows.project import load_project, open_project_store
@@ -251,7 +251,7 @@ def promote(ctx: click.Context, device: str, tables: tuple[str, ...], to: str) -
 
     \b
     Example:
-      auditor baseline promote leaf-01 --table queue --table 'buffer*' --to site-leaf@1.3.0
+      auditor baseline promote leaf-01 --table queue --table 'buffer*' --to my-leaf@1.2.0
     """
     from auditor.workflows.project import load_project, open_project_store
     from auditor.workflows.promote import promote as propose

@@ -20,7 +20,7 @@ def command(ctx: click.Context, /, folder: str, **options: Any) -> None:
 
     \b
     Examples:
-      auditor capture /tmp/pod-3 --pod 3
+      auditor capture /tmp/pod-01 --pod pod-01
       auditor capture bug-report --device leaf-07
     """
     from auditor.workflows.capture import capture

@@ -21,14 +21,15 @@ from auditor.cli.options import colour, report_options, scope_options, scope_tex
 def command(ctx: click.Context, /, **options: Any) -> None:
     """Audit devices now, tell what is wrong with the lines that prove it, and end with the answer as exit code.
 
-    Works in a project folder (see `auditor -C`). With --from, --plan and --baseline it needs none, and stores nothing.
+    Works in a project folder (see `auditor -C`). With --from it needs none, and then it stores nothing; a
+    baseline that refers to `fabric.yaml` needs the project folder. --baseline goes to every device in scope.
 
     \b
     Examples:
       auditor check
       auditor check --device leaf-01 --device 'gpu-0*'
-      auditor check --rack R12 --only 'mtu.*' --format junit -o report.xml
-      auditor check --from capture/ --plan plan.csv --baseline roce-leaf@1.0.0
+      auditor check --rack R01 --only 'mtu.*' --format junit -o report.xml
+      auditor check --from captures/clean --role leaf --baseline roce-leaf@1.0.0
     """
     ctx.exit(audit_command(ctx, options, everything=False))
 

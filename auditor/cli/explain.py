@@ -22,7 +22,12 @@ def command() -> None:
 
 @command.command("lossless")
 @click.option(
-    "--path", "ends", nargs=2, required=True, metavar="A B", help="Two host ports, each as DEVICE/PORT: netdev or RDMA name."
+    "--path",
+    "ends",
+    nargs=2,
+    required=True,
+    metavar="A B",
+    help="Two host ports, each as DEVICE/PORT: planned name, PCI address, netdev or RDMA name.",
 )
 @click.option("--all", "every", is_flag=True, help="Every hop of all equal-cost routes, not only those of the first route.")
 @click.option("--format", "form", type=click.Choice(("text", "json")), default="text", show_default=True)
@@ -36,8 +41,8 @@ def lossless(ctx: click.Context, ends: tuple[str, str], every: bool, form: str, 
 
     \b
     Examples:
-      auditor explain lossless --path gpu-001/mlx5_0 gpu-107/mlx5_0
-      auditor explain lossless --path gpu-001/enp26s0np0 gpu-107/enp26s0np0 --all --format json
+      auditor explain lossless --path gpu-01/mlx5_0 gpu-03/mlx5_0
+      auditor explain lossless --path gpu-01/enp26s0np0 gpu-03/enp26s0np0 --all --format json
     """
     from auditor.workflows.explain import as_plain, explain_path
 

@@ -25,7 +25,7 @@ def test(ctx: click.Context, /, **options: Any) -> None:
     \b
     Examples:
       auditor inventory test
-      auditor inventory test --rack R12
+      auditor inventory test --rack R01
     """
     from auditor.workflows.inventory import test_logins
 

@@ -94,7 +94,12 @@ def generate(
     "--like", type=click.Path(exists=True, file_okay=False), help="With --client: a whole project folder, made of this one."
 )
 @click.option("--port", type=int, default=0, help="First port; 0 lets the system choose.")
-@click.option("--misbehave", multiple=True, metavar="DEVICE=KIND", help="One kind of misbehaviour for one device, as slow.")
+@click.option(
+    "--misbehave",
+    multiple=True,
+    metavar="DEVICE=KIND",
+    help="One kind of misbehaviour for one device, as leaf-01=slow; a wrong KIND gets the list.",
+)
 @click.pass_context
 def up(ctx: click.Context, capture: str, client: str | None, like: str | None, port: int, misbehave: tuple[str, ...]) -> None:
     """Serve the devices of CAPTURE until interrupted (user lab, password lab).

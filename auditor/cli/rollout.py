@@ -31,7 +31,7 @@ def status(ctx: click.Context, name: str | None, form: str) -> None:
     \b
     Examples:
       auditor rollout status
-      auditor rollout status leaf-1.3 --format json
+      auditor rollout status leaf-1.1 --format json
     """
     found = _statuses(ctx, name)
     if form == "json":
@@ -59,7 +59,7 @@ def gate(ctx: click.Context, name: str, form: str) -> None:
 
     \b
     Example:
-      auditor rollout gate leaf-1.3 && ./start-next-wave
+      auditor rollout gate leaf-1.1 && ./start-next-wave
     """
     (found,) = _statuses(ctx, name)
     refused = found.blocking
