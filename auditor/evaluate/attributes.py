@@ -31,6 +31,9 @@ LONG = 160
 _BESIDE = ("lifecycle", "collection")
 """Families whose rules compare layers or mirror gaps: they judge no value."""
 
+_OF_THE_OS = ("system.kernel", "system.image_id")
+"""Columns that come with the operating system: compared among devices with the same version of it."""
+
 _OF_ACTIVE = ("rdma_port.active_mtu", "rdma_port.rate")
 _PCI = re.compile(r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
 _TRAFFIC_CLASSES = ("NCCL_IB_TC", "NCCL_GIN_IB_TC")
@@ -88,20 +91,21 @@ class _Table:
         pools: dict[str, dict[str, Fact]] = defaultdict(dict)
         unknown: dict[str, Fact] = {}
         known: set[tuple[str, object]] = set()
-        across = full in _across()
+        across, of_the_os = full in _across(), full in _OF_THE_OS
         for placed in self.rows(layer):
             if name in placed.judged or (across and placed.planned) or (placed.idle and full in _OF_ACTIVE):
                 continue
             key, value = placed.key, getattr(placed.row, name)
+            place = f"{placed.place}[{self._system()}]" if of_the_os else placed.place
             if value is not None:
-                if (placed.place, value) in known:
+                if (place, value) in known:
                     continue
-                known.add((placed.place, value))
+                known.add((place, value))
             cell = self.state.cell(Address(self.table, key, name))
             if cell.value is not None:
-                pools[placed.place][canonical(full, key, cell.value)] = _fact(cell)
+                pools[place][canonical(full, key, cell.value)] = _fact(cell)
             elif cell.gap is None or cell.gap.reason is not GapReason.UNSUPPORTED:
-                unknown.setdefault(placed.place, _fact(cell))
+                unknown.setdefault(place, _fact(cell))
         for place in sorted({*(place for place in pools if pools[place]), *unknown}):
             address = f"{place}.{name}"
             if place in unknown:
@@ -124,6 +128,11 @@ class _Table:
                     found.append(_Placed(key, row, place, judged, port in self.planned, idle))
             self._rows[layer] = found
         return self._rows[layer]
+
+    def _system(self) -> str:
+        """The version of the operating system, in the form of a key; empty where it is not known."""
+        version = self.state.cell(Address("system", (), "os_version")).value
+        return printable(version, 80) if isinstance(version, str) else ""
 
     def _port(self, row: Row) -> str | None:
         """The interface that a row belongs to; None in tables that know no ports, empty where it is not known."""

@@ -38,8 +38,8 @@ class Census:
     """Histograms over devices, filled as their outcomes arrive; it grows with the attributes, and by a name per device.
 
     `releases`: for devices that a rollout concerns, the versions it has moved them to. A release brings along what no baseline
-    speaks of (a kernel, a driver), so those devices are compared with each other. None: in the window of a change, when a
-    device may be either side of it and nobody's peer.
+    speaks of (a kernel, a driver), so those devices are compared with each other. None: still planned, or in the window of
+    a change, when a device may be on either side of it: nobody's peer.
     """
 
     def __init__(self, releases: Mapping[str, str | None] | None = None) -> None:

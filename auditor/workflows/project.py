@@ -21,7 +21,7 @@ from auditor.checks import rules
 from auditor.collect import inventory as inventories
 from auditor.collect.inventory import Inventory
 from auditor.errors import ErrorList, SetupError
-from auditor.model import Device, Document, Fabric, Plan, Waiver
+from auditor.model import Device, Document, Fabric, Plan, Status, Waiver
 from auditor.plan.document import read_plan
 from auditor.plan.fabric import read_fabric
 from auditor.plan.groups import group_names
@@ -69,7 +69,9 @@ class Project:
         return (self.uses,) if self.uses else self._resolver.uses_for(device, self.at)
 
     def release_of(self, device: Device) -> str | None:
-        """The versions that rollouts have moved a device to, empty where none has; None in a rollout's window."""
+        """The versions that rollouts have moved a device to, empty where none has; None in a window, or of a planned device."""
+        if device.status is Status.PLANNED:
+            return None
         if self.uses or not self.rollouts:
             return ""
         return release_of(uses_of(device, self.assignments), self.uses_for(device))

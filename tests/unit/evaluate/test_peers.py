@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from auditor.address import Address, Layer
 from auditor.evaluate import attributes
 from auditor.evaluate.peers import Census
-from auditor.facts import Buffer, DscpMap, Firmware, NcclEnv, Queue, RdmaPort, Row
+from auditor.facts import Buffer, DscpMap, Firmware, NcclEnv, Queue, RdmaPort, Row, System
 from auditor.model import (
     Device,
     DeviceOutcome,
@@ -250,3 +250,13 @@ def test_the_odd_one_of_those_that_a_rollout_has_moved_is_found_among_them() -> 
     (finding,) = judged_in_rollout(dict.fromkeys(names[:3], "site-leaf@1.1.0"), *"aabccc")
     assert finding.devices == (names[2],)
     assert "+site-leaf@1.1.0" in finding.object
+
+
+def test_a_kernel_is_compared_among_devices_with_the_same_system() -> None:
+    def one(name: str, version: str, kernel: str) -> DeviceOutcome:
+        return outcome(name, System(os_version=version, kernel=kernel))
+
+    versions = [("4.4", "6.1"), ("4.4", "6.1"), ("4.4", "6.1"), ("4.5", "6.6"), ("4.4", "6.2")]
+    found = census(*(one(f"leaf-{at}", *each) for at, each in enumerate(versions)))
+    told = found.judge(devices(*(f"leaf-{at}" for at in range(5))), ()).findings
+    assert [finding.devices for finding in told if "kernel" in finding.object] == [("leaf-4",)]
