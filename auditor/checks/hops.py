@@ -17,9 +17,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from auditor.address import Address, Layer
-from auditor.facts import TABLES, Value
-from auditor.model import ABSENT, Cell, Fact, Hop, HopCell, State, TrafficClass
+from auditor.address import Address
+from auditor.checks.look import Look, present
+from auditor.facts import Value
+from auditor.model import ABSENT, Fact, Hop, HopCell, State, TrafficClass
 
 READS = (
     "qos_port.trust", "qos_port.dscp_map", "qos_port.tc_to_pg", "qos_port.tc_to_queue", "qos_port.pfc_to_queue",
@@ -43,75 +44,12 @@ def hops(
     `uplinks`: ports of a leaf towards the next tier. What comes down through one never goes up through another.
     """
     lossless = {port: tuple(item for item in classes if item.lossless) for port, classes in ports.items()}
-    look = _Look(state)
+    look = Look(state)
     return _host_hops(look, lossless) if host else _switch_hops(look, lossless, uplinks)
 
 
-def fact(cell: Cell) -> Fact:
-    """A cell as link ends carry it: its address with the layer that was read, and where that was read."""
-    origin, address = cell.origin, cell.address
-    return Fact(
-        address if address.layer is cell.layer else Address(address.table, address.key, address.column, cell.layer),
-        cell.value,
-        cell.layer,
-        origin.platform if origin else "",
-        origin.source if origin else "",
-        origin.digest if origin else "",
-        cell.gap,
-        origin.command if origin else "",
-    )
-
-
-class _Look:
-    """Looks into a State and makes cells of hops. What several ports share (rows of maps, words) exists once."""
-
-    def __init__(self, state: State) -> None:
-        self.state = state
-        self._facts: dict[tuple[str, tuple[str, ...], str], Fact] = {}
-        self._layers: dict[tuple[str, str], Layer | None] = {}
-        self._made: dict[tuple[str, Address, bool | None, str, str], HopCell] = {}
-        self._notes: dict[tuple[str, str | None, Layer], str] = {}
-        self._words: dict[str, str] = {}
-
-    def fact(self, table: str, key: tuple[str, ...], column: str) -> Fact:
-        """The fact of one cell."""
-        place = (table, key, column)
-        found = self._facts.get(place)
-        if found is None:
-            if (table, column) not in self._layers:
-                self._layers[table, column] = self.state.layer_of(TABLES[table], column)
-            found = self._facts[place] = fact(self.state.cell(Address(table, key, column, self._layers[table, column])))
-        return found
-
-    def make(self, name: str, found: Fact, ok: bool, seen: str, wanted: str, shared: Address | None = None) -> HopCell:
-        """A cell of a hop; unknown, whatever `ok`, when the fact behind it is unknown."""
-        judged, words = (ok, seen) if found.value is not None else (None, "not known")
-        place = (name, found.address, judged, words, wanted)
-        made = self._made.get(place)
-        if made is None:
-            words, wanted = self._words.setdefault(words, words), self._words.setdefault(wanted, wanted)
-            made = self._made[place] = HopCell(name, judged, words, wanted, found, shared, self._note(found))
-        return made
-
-    def _note(self, found: Fact) -> str:
-        """Which layer was read, and why it was not the applied one."""
-        if found.layer is None or found.layer is Layer.APPLIED:
-            return found.layer or ""
-        place = (found.address.table, found.address.column, found.layer)
-        if place not in self._notes:
-            gap = self.state.gap_at(found.address.table, Layer.APPLIED, (), found.address.column)
-            self._notes[place] = f"{found.layer}; applied {gap.reason.replace('_', ' ')}"
-        return self._notes[place]
-
-    def mapped(self, kind: str, binding: Fact, number: int) -> Fact:
-        """The row of the bound map `kind` for a traffic class or priority; the binding itself where no map is bound."""
-        if not _present(binding):
-            return binding
-        return self.fact("class_map", (f"{kind}:{binding.value}", str(number)), "to")
-
-
 def _switch_hops(
-    look: _Look, ports: Mapping[str, tuple[TrafficClass, ...]], uplinks: frozenset[str]
+    look: Look, ports: Mapping[str, tuple[TrafficClass, ...]], uplinks: frozenset[str]
 ) -> dict[str, tuple[Hop, ...]]:
     ways = {port: _Ingress(look, port) for port in ports}
     wanted = dict.fromkeys(item for classes in ports.values() for item in classes)
@@ -146,7 +84,7 @@ def _arriving(item: TrafficClass, ways: Iterable[_Ingress]) -> tuple[list[int], 
 class _Ingress:
     """The way into a switch through one port."""
 
-    def __init__(self, look: _Look, port: str) -> None:
+    def __init__(self, look: Look, port: str) -> None:
         self.look, self.port = look, port
         self.trust = look.fact("qos_port", (port,), "trust")
         self.map = look.fact("qos_port", (port,), "dscp_map")
@@ -157,7 +95,7 @@ class _Ingress:
 
     def row(self, dscp: int) -> Fact:
         """The traffic class of a DSCP; the binding where no map is bound."""
-        return self.look.fact("dscp_map", (str(self.map.value), str(dscp)), "traffic_class") if _present(self.map) else self.map
+        return self.look.fact("dscp_map", (str(self.map.value), str(dscp)), "traffic_class") if present(self.map) else self.map
 
     def group(self, number: int) -> Fact:
         """The priority group of a traffic class."""
@@ -194,7 +132,7 @@ class _Ingress:
         key = (self.port, pg)
         lossless = look.fact("priority_group", key, "lossless")
         profile = look.fact("priority_group", key, "profile")
-        named = f" (profile {profile.value})" if _present(profile) else ""
+        named = f" (profile {profile.value})" if present(profile) else ""
         kind = "lossless" if lossless.value is True else "lossy" if lossless.value is False else "without a lossless profile"
         yield look.make(
             "priority_group",
@@ -222,14 +160,14 @@ class _Ingress:
             group, astray = self.group(row.value), self.astray(row.value, item)
             seen = f"DSCP {dscp} is traffic class {row.value}"
             if astray and group.value is not None:
-                seen += f" and priority group {group.value}" if _present(group) else " without a priority group"
+                seen += f" and priority group {group.value}" if present(group) else " without a priority group"
             if not astray:
                 good[row.value] = group
             yield self.look.make("dscp_map", row, not astray, seen, wanted, shared)
         for number, group in sorted(good.items()):
             bound = group is not self.groups
             seen = f"traffic class {number} is in priority group {group.value}"
-            if not _present(group):
+            if not present(group):
                 seen = f"no row for traffic class {number}" if bound else "no map of priority groups is bound"
             shared = Address("class_map", group.address.key[:1]) if bound else None
             yield self.look.make("tc_to_pg", group, group.value == item.priority, seen, wanted, shared)
@@ -240,7 +178,7 @@ class _Ingress:
         own = cell.value if isinstance(cell.value, int) else 0
         pool = self.look.fact("priority_group", key, "pool")
         lent: Value | None = None
-        if not own and _present(pool) and _present(cell):
+        if not own and present(pool) and present(cell):
             shared = self.look.fact("buffer_pool", (str(pool.value),), "shared_headroom_bytes").value
             lent = shared if isinstance(shared, int) else None
         seen = f"{own or 'no'} bytes of headroom{named}" + (f", {lent} shared in {pool.value}" if lent else "")
@@ -261,7 +199,7 @@ class _Ingress:
         yield self.look.make("cnp", row, not paused, f"{seen}, priority group {group}" if paused else seen, wanted, shared)
 
 
-def _egress(look: _Look, port: str, item: TrafficClass, data: list[int], notifications: list[int]) -> Iterator[HopCell]:
+def _egress(look: Look, port: str, item: TrafficClass, data: list[int], notifications: list[int]) -> Iterator[HopCell]:
     """What the class meets on the way out. Where the two maps disagree on its queue, the one that has it on the queue of the
     priority's own number is right."""
     priority, wanted = item.priority, f"class {item.name} in the queue that pauses of priority {item.priority} stop"
@@ -271,11 +209,11 @@ def _egress(look: _Look, port: str, item: TrafficClass, data: list[int], notific
     queue = stopped.value if isinstance(stopped.value, int) else priority
     led = {number: look.mapped("tc_to_queue", queues, number) for number in data}
     others = {cell.value for cell in led.values()} - {queue}
-    guilty = "pfc_to_queue" if others == {priority} and _present(stopped) else "tc_to_queue"
+    guilty = "pfc_to_queue" if others == {priority} and present(stopped) else "tc_to_queue"
     for number, cell in led.items():
         bound = cell is not queues
         seen = f"traffic class {number} is in queue {cell.value}"
-        if not _present(cell):
+        if not present(cell):
             seen = f"no row for traffic class {number}" if bound else "no map of queues is bound"
         good = cell.value == queue or guilty != "tc_to_queue"
         yield look.make("tc_to_queue", cell, good, seen, wanted, Address("class_map", cell.address.key[:1]) if bound else None)
@@ -295,32 +233,32 @@ def _egress(look: _Look, port: str, item: TrafficClass, data: list[int], notific
         yield _notifications_out(look, port, item, (queue, pfc, queues, stops), notifications)
 
 
-def _marking(look: _Look, key: tuple[str, str]) -> HopCell:
+def _marking(look: Look, key: tuple[str, str]) -> HopCell:
     """Whether the queue marks: ECN on, and both thresholds there. The cell is the first one that says no."""
     on, low, high = (look.fact("queue", key, column) for column in ("ecn_enabled", "ecn_min_bytes", "ecn_max_bytes"))
     wanted = f"ECN marks queue {key[1]}"
     if on.value is not True:
         return look.make("ecn", on, False, f"no ECN on queue {key[1]}", wanted)
-    lacking = next((cell for cell in (low, high) if not _present(cell)), None)
+    lacking = next((cell for cell in (low, high) if not present(cell)), None)
     if lacking is not None:
         return look.make("ecn", lacking, False, f"ECN on queue {key[1]} has no threshold", wanted)
     return look.make("ecn", on, True, f"ECN marks queue {key[1]} from {low.value} to {high.value} bytes", wanted)
 
 
 def _notifications_out(
-    look: _Look, port: str, item: TrafficClass, way: tuple[int, Fact, Fact, Fact], notifications: list[int]
+    look: Look, port: str, item: TrafficClass, way: tuple[int, Fact, Fact, Fact], notifications: list[int]
 ) -> HopCell:
     """The queue of the notifications is not that of the class, not paused, not marked."""
     taken, pfc, queues, stops = way
     paused = {look.mapped("pfc_to_queue", stops, priority).value: priority for priority in _numbers(pfc)}
-    paused.update({priority: priority for priority in _numbers(pfc) if not _present(stops)})
+    paused.update({priority: priority for priority in _numbers(pfc) if not present(stops)})
     wanted = f"notifications (DSCP {item.cnp_dscp}) in a queue of their own without PFC and ECN"
     cell, seen = queues, ""
     for number in notifications:
         cell = look.mapped("tc_to_queue", queues, number)
         seen = f"traffic class {number} is in queue {cell.value}"
         shared = Address("class_map", cell.address.key[:1]) if cell is not queues else None
-        if not _present(cell):
+        if not present(cell):
             continue
         if cell.value == taken:
             return look.make("cnp", cell, False, f"{seen}, that of class {item.name}", wanted, shared)
@@ -332,7 +270,7 @@ def _notifications_out(
     return look.make("cnp", cell, True, seen, wanted)
 
 
-def _host_hops(look: _Look, ports: Mapping[str, tuple[TrafficClass, ...]]) -> dict[str, tuple[Hop, ...]]:
+def _host_hops(look: Look, ports: Mapping[str, tuple[TrafficClass, ...]]) -> dict[str, tuple[Hop, ...]]:
     return {
         port: (
             *(Hop(item.name, "send", (*_host(look, port, item), _point(look, port, item, "rp"))) for item in classes),
@@ -342,7 +280,7 @@ def _host_hops(look: _Look, ports: Mapping[str, tuple[TrafficClass, ...]]) -> di
     }
 
 
-def _host(look: _Look, port: str, item: TrafficClass) -> tuple[HopCell, ...]:
+def _host(look: Look, port: str, item: TrafficClass) -> tuple[HopCell, ...]:
     """What both directions of a NIC port have in common."""
     wanted = f"DSCP {_listed(item.dscp)} has priority {item.priority}"
     rows = [(dscp, look.fact("host_dscp", (port, str(dscp)), "priority")) for dscp in item.dscp]
@@ -356,7 +294,7 @@ def _host(look: _Look, port: str, item: TrafficClass) -> tuple[HopCell, ...]:
     )
 
 
-def _receive(look: _Look, port: str, item: TrafficClass) -> Iterator[HopCell]:
+def _receive(look: Look, port: str, item: TrafficClass) -> Iterator[HopCell]:
     yield from _host(look, port, item)
     yield _point(look, port, item, "np")
     if item.cnp_dscp is None:
@@ -376,7 +314,7 @@ def _receive(look: _Look, port: str, item: TrafficClass) -> Iterator[HopCell]:
     yield look.make("cnp", row, row.value not in paused, seen, wanted)
 
 
-def _point(look: _Look, port: str, item: TrafficClass, kind: str) -> HopCell:
+def _point(look: Look, port: str, item: TrafficClass, kind: str) -> HopCell:
     """Reaction point (slows down) of a sender, notification point (answers marks) of a receiver."""
     name, does = ("reaction_point", "slows down") if kind == "rp" else ("notification_point", "answers the marks of")
     cell = look.fact("host_qos", (port,), f"ecn_{kind}")
@@ -384,18 +322,14 @@ def _point(look: _Look, port: str, item: TrafficClass, kind: str) -> HopCell:
     return look.make(name, cell, item.priority in _numbers(cell), f"the NIC {does} {_listed(_numbers(cell), 'priority')}", wanted)
 
 
-def _trust(look: _Look, cell: Fact) -> HopCell:
+def _trust(look: Look, cell: Fact) -> HopCell:
     words = [str(item) for item in cell.value] if isinstance(cell.value, tuple) else []
     return look.make("trust", cell, "dscp" in words, f"classifies by {' and '.join(words) or 'nothing'}", "classifies by dscp")
 
 
-def _pfc(look: _Look, cell: Fact, item: TrafficClass) -> HopCell:
+def _pfc(look: Look, cell: Fact, item: TrafficClass) -> HopCell:
     on = _numbers(cell)
     return look.make("pfc", cell, item.priority in on, f"PFC on {_listed(on, 'priority')}", f"PFC on priority {item.priority}")
-
-
-def _present(found: Fact) -> bool:
-    return found.value is not None and found.value is not ABSENT
 
 
 def _numbers(cell: Fact) -> frozenset[int]:

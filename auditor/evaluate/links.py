@@ -10,7 +10,8 @@ from datetime import datetime
 from auditor.address import Address
 from auditor.cabling import links as cabling
 from auditor.checks import rules
-from auditor.checks.hops import fact, hops
+from auditor.checks.hops import hops
+from auditor.checks.look import fact
 from auditor.evaluate import causes, findings
 from auditor.evaluate.device import Judged, crash, selected
 from auditor.facts import TABLES, Interface, Neighbour, RdmaPort, schema

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from auditor.address import Address
+from auditor.checks.look import why_unknown
 from auditor.facts import Row
 from auditor.model import Cell, Deviation, Gap, RuleContext, Spot, State, TrafficClass
 from auditor.plan.groups import IN_USE
@@ -122,4 +123,4 @@ def spot(state: State, cell: Cell) -> Spot:
 def gap(state: State, cell: Cell) -> Gap:
     """Why a cell is not known."""
     address = cell.address
-    return cell.gap or state.gap_at(address.table, cell.layer, address.key, address.column)
+    return why_unknown(state, cell) or state.gap_at(address.table, cell.layer, address.key, address.column)

@@ -17,7 +17,7 @@ import pytest
 from auditor.lab.fabric import Fabric, Size, design
 from auditor.lab.faults import FAULTS, inject
 from auditor.lab.project import CLEAN_AT, generate, write_capture
-from auditor.model import Finding, GapReason, Run, Severity
+from auditor.model import Finding, GapReason, Run, Severity, Verdict
 from auditor.workflows import check
 
 MINI = Path(__file__).parents[3] / "fixtures" / "fabrics" / "mini-pod"
@@ -253,6 +253,22 @@ def test_the_maps_of_uplinks_are_held_against_the_ports_to_hosts(tmp_path: Path)
         "leaf-01 Ethernet0 egress",
         "leaf-01 Ethernet4 egress",
     ]
+
+
+def test_computed_headroom_whose_layer_was_not_collected_is_an_open_question(tmp_path: Path) -> None:
+    """Profiles of the dynamic model stand in APPL_DB alone. Without it nothing is known of them, and the run says so."""
+    generate(tmp_path, SMALL, {})
+    fabric = design(SMALL)
+    fabric.switches["leaf-01"].buffer_model = "dynamic"
+    write_capture(tmp_path / "captures" / "changed", fabric, CLEAN_AT)
+    listing = tmp_path / "captures" / "changed" / "leaf-01" / "device.yaml"
+    listing.write_text("".join(line for line in listing.read_text().splitlines(keepends=True) if "BUFFER_*" not in line))
+    run, code = audit(tmp_path, "changed")
+    (chain,) = (result for result in run.results if result.rule == CHAIN and result.scope == "leaf-01")
+    assert (chain.verdict, chain.unsupported) == (Verdict.NOT_EVALUATED, 0)
+    words = [gap.detail for gap in run.gaps if gap.reason is GapReason.NOT_COLLECTED]
+    assert [word for word in words if "only APPL_DB has the result" in word]
+    assert code != 0
 
 
 def told(findings: tuple[Finding, ...]) -> list[str]:
