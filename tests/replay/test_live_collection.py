@@ -180,7 +180,9 @@ def test_a_byte_a_second_is_a_timeout_of_each_command_within_the_deadline(tmp_pa
 
 
 def test_what_was_whole_before_the_line_dropped_is_kept(tmp_path: Path) -> None:
-    with Lab(capture(tmp_path, "swi-a1"), {"swi-a1": "drop:1480"}) as lab:
+    folder = capture(tmp_path, "swi-a1")
+    (folder / "swi-a1" / "1.txt").write_text("port e0\n" * 20_000)  # far longer than what is sent around it
+    with Lab(folder, {"swi-a1": "drop:20000"}) as lab:
         found = by_command(collect(lab)["swi-a1"])
     assert found["show version"].failure is None
     assert found["show version"].body == BODIES["show version"]
