@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from auditor import canonical
 from auditor.address import Layer
 from auditor.dialects import ibv_devinfo as dialect
-from auditor.facts import RdmaPort, from_plain
+from auditor.facts import HostDscp, HostQos, QosPort, RdmaPort, from_plain
 from auditor.model import Fill, GapReason, Normalised, Parameter, Parser, Source, Unread
 
 _SOFTWARE = ("rxe", "siw")
@@ -54,6 +54,10 @@ def _netdevs(body: str, without: tuple[str, ...], *, infiniband: bool) -> list[s
     return list(dict.fromkeys(names))
 
 
+_QOS = ((QosPort, "trust"), (QosPort, "pfc_priorities"), (HostDscp, None), (HostQos, None))
+_OTHER_MAKER = "mlnx_qos and the ecn folder speak of NVIDIA adapters; no source reads those of other makers"
+
+
 def rdma_link(body: str, _parameters: Mapping[str, str]) -> Iterator[Normalised]:
     """Every RDMA port with its state and its network device, where it has one: a name, then pairs of words."""
     rows = _LINE.findall(body)
@@ -66,6 +70,9 @@ def rdma_link(body: str, _parameters: Mapping[str, str]) -> Iterator[Normalised]
             yield Unread(RdmaPort, (name, port), "state", detail=f"no state: {pairs.get('state', '')[:40]!r}")
         if "physical_state" not in pairs:
             yield Unread(RdmaPort, (name, port), "netdev", GapReason.TRUNCATED, "the line stops before the network device")
+    for netdev in sorted({*ethernet_netdevs(body)} - {*qos_netdevs(body)}):
+        for row_type, column in _QOS:
+            yield Unread(row_type, (netdev,), column, GapReason.UNSUPPORTED, _OTHER_MAKER, Layer.APPLIED)
     begun = len(re.findall(_START, body, re.MULTILINE))
     if begun != len(rows):
         yield Unread(RdmaPort, detail=f"{begun} ports begin in the answer, {len(rows)} were read")

@@ -158,7 +158,9 @@ def test_rdma_link_with_gaps_in_the_numbers():
     rows, gaps = captured(name)
     assert sorted(key[1] for key in rows) == [f"ionic_{n}" for n in (0, 2, 3, 4, 5, 7, 8, 9)] + ["mlx5_0", "mlx5_1"]
     assert rows["rdma_port", "ionic_9", "1"] == {"netdev": "enp239s0", "state": "active"}
-    assert not gaps
+    assert {(gap.table, gap.reason) for gap in gaps} == {
+        (table, GapReason.UNSUPPORTED) for table in ("qos_port", "host_dscp", "host_qos")
+    }
     text = (HOST / name).read_text()
     assert len(rdma_netdevs(text)) == 10
     assert qos_netdevs(text) == ["ens9np0", "ens49np1"]
