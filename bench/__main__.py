@@ -7,11 +7,13 @@ import subprocess
 import sys
 
 from bench.chain import PODS, Chain
+from bench.impact import Asked
 from bench.stages import STAGES, Cost
 
 SIZES = (1, 2, 4)
 DIGEST_SHARE, JOINED_SHARE, GROWTH = 1 / 50, 1 / 2, 1.5
 CHAIN_SECONDS = 5.0
+IMPACT_SIZES, IMPACT_SECONDS, IMPACT_DEVICES = (2, 8), 30.0, 1760
 
 
 def main() -> int:
@@ -38,6 +40,10 @@ def main() -> int:
     for chain in chains:
         print(f"{chain.links:>8}{chain.seconds:>10.2f}{1e6 * chain.seconds / chain.links:>13.1f}")
     print()
+    asked = [_asked(size) for size in IMPACT_SIZES]
+    for one in asked:
+        print(f"impact of a version on {one.devices} stored devices: {1000 * one.seconds / one.devices:.1f} ms of CPU per device")
+    print()
     small, large = (sum(cost.seconds.values()) / cost.devices for cost in (costs[0], costs[-1]))
     checks = [
         _gate("unchanged state by digest / by DeepDiff", found["digest"] / found["deepdiff"], DIGEST_SHARE),
@@ -47,6 +53,16 @@ def main() -> int:
         _gate(
             f"the same per link at {SIZES[-1]}x / at {SIZES[0]}x",
             chains[-1].seconds / chains[-1].links / (chains[0].seconds / chains[0].links),
+            GROWTH,
+        ),
+        _gate(
+            f"CPU seconds of impact on {IMPACT_DEVICES} devices, one core",
+            asked[-1].seconds / asked[-1].devices * IMPACT_DEVICES,
+            IMPACT_SECONDS,
+        ),
+        _gate(
+            f"the same per device at {asked[-1].devices} / at {asked[0].devices} devices",
+            asked[-1].seconds / asked[-1].devices / (asked[0].seconds / asked[0].devices),
             GROWTH,
         ),
         _gate("row sets written by an unchanged second night", float(sum(cost.written for cost in costs)), 0.0),
@@ -67,6 +83,12 @@ def _chain(size: int) -> Chain:
     """The cost of the priority chain over a fleet of this many times the reference, from a fresh process."""
     done = subprocess.run([sys.executable, "-m", "bench.chain", str(PODS * size)], stdout=subprocess.PIPE, check=True)
     return Chain(**json.loads(done.stdout))
+
+
+def _asked(pods: int) -> Asked:
+    """The cost of asking for an impact on a fleet of this many pods, from a fresh process."""
+    done = subprocess.run([sys.executable, "-m", "bench.impact", str(pods)], stdout=subprocess.PIPE, check=True)
+    return Asked(**json.loads(done.stdout))
 
 
 def _gate(name: str, value: float, most: float) -> bool:

@@ -81,19 +81,20 @@ def measure(pods: int) -> Cost:
         bodies = [output.body for item in collected for output in item.outputs]
         results = [result for outcome in outcomes for result in outcome.results] + judged.results
         with cost.stage("store"):
-            _keep(store, "night-1", bodies, outcomes, results)
+            keep(store, "night-1", bodies, outcomes, results)
         previous = store.previous_digests_of(project.devices)
         again = [unit.run(replace(job, previous=previous.get(job.device.name, {}))) for job in jobs]
         cost.written = sum(len(outcome.row_sets) for outcome in again)
         later = [replace(outcome, collected_at=outcome.collected_at + timedelta(days=1)) for outcome in again]
         with cost.stage("store again"):
-            _keep(store, "night-2", bodies, later, results)
+            keep(store, "night-2", bodies, later, results)
         store.close()
         cost.peak = peak_bytes() - before
     return cost
 
 
-def _keep(store: Store, run: str, bodies: list[str], outcomes: list[DeviceOutcome], results: list[Result]) -> None:
+def keep(store: Store, run: str, bodies: list[str], outcomes: list[DeviceOutcome], results: list[Result]) -> None:
+    """Store one run."""
     store.begin_run(run, datetime.now(UTC), "all", __version__, "bench")
     for body in bodies:
         store.put_raw(body)
