@@ -26,7 +26,8 @@ from auditor.errors import CaptureError, ErrorList, SetupError
 from auditor.model import Device, Gap, GapReason, Platform, RawOutput, Status
 from auditor.platforms import platforms as all_platforms
 
-MAX_OUTPUT = 64 * 1024 * 1024
+MAX_OUTPUT = 16 * 1024 * 1024
+"""Bytes of one recorded file that are read: eight times the largest real answer seen, a CONFIG_DB of 512 ports."""
 
 
 class CaptureCollector:

@@ -55,12 +55,16 @@ class Request:
 def raw_output(
     device: Device, request: Request, answer: Answer, at: datetime, *, excerpt: tuple[str, ...] = (), limit: int | None = None
 ) -> RawOutput:
-    """The RawOutput of one answer, collected at `at`. A body longer than `limit` bytes is cut and marked so."""
+    """The RawOutput of one answer, collected at `at`. A body longer than `limit` bytes is cut and marked so.
+
+    No text holds a zero byte: what stands behind one is not kept, and `parse` refuses the answer for it.
+    """
     failure, detail = answer.failure, answer.detail
     stdout = answer.stdout
     if limit is not None and len(stdout) > limit:
         stdout = stdout[:limit]
         failure, detail = failure or GapReason.TRUNCATED, detail or f"longer than {limit} bytes; the rest was cut"
+    stdout = stdout[: stdout.find(b"\0") + 1] or stdout
     secrets = request.platform.secrets
     body = redact(stdout.decode("utf-8", "replace"), secrets)
     errors = redact(answer.stderr.decode("utf-8", "replace"), secrets)

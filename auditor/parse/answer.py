@@ -21,7 +21,7 @@ from auditor.facts import Row, schema
 from auditor.model import REDACTED, Failure, Fill, Gap, GapReason, Parser, Platform, RawOutput, Source, Unread
 from auditor.parse.templates import Refused, run, template
 
-MAX_BODY = 64 * 1024 * 1024
+MAX_BODY = 16 * 1024 * 1024
 """Characters of one answer that are read; a longer one is cut. The largest real answer seen, a full CONFIG_DB, is 2 MB."""
 MAX_ROWS = 1_000_000
 """Rows of one answer. The largest real one, a CONFIG_DB of 512 ports, gives some 20,000."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
@@ -87,7 +88,7 @@ def run(wish: Wish, told: Telling) -> tuple[Run, Severity]:
             everything=wish.everything,
             processes=0 if len(devices) <= IN_PROCESS else min(os.cpu_count() or 1, 8),
             whole_fleet=wish.scope_text == "all",
-            notes=capture.notes if capture is not None else (),
+            notes=(*(capture.notes if capture is not None else ()), *_unknown_ends(project, devices)),
         )
         told.start(len(devices), f"{len(devices)} devices")
         done = audit(request, project, collector, store, raw, told.step)
@@ -114,6 +115,17 @@ def _project(wish: Wish, capture: CaptureCollector | None) -> tuple[Project, boo
     if capture is not None and not (Path(wish.folder) / FILE).exists():
         return stand_in(capture.devices, plan=wish.plan, baselines=wish.baselines), False
     return load_project(wish.folder, plan=wish.plan, baselines=wish.baselines), wish.keep
+
+
+def _unknown_ends(project: Project, devices: Sequence[Device]) -> list[str]:
+    """Notes on devices that the plan cables to those in scope and that the inventory lacks: not built yet, or misspelt."""
+    judged = {device.name for device in devices}
+    links = [{link.a.device, link.b.device} for link in project.plan.links]
+    missing = Counter(name for ends in links if not ends.isdisjoint(judged) for name in ends - project.devices.keys())
+    return [
+        f"the plan names {name}, which is not in the inventory: {count} link{'s' if count > 1 else ''} counted as not built yet"
+        for name, count in sorted(missing.items())
+    ]
 
 
 def _check_only(wish: Wish, project: Project, devices: Sequence[Device]) -> None:
