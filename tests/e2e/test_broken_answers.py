@@ -126,15 +126,9 @@ def new_gaps(platform: str, state: State, key: str) -> list[Gap]:
     return [gap for gap in state.gaps if gap not in clean(platform).gaps and gap.source == key]
 
 
-OPEN = {
-    ("sonic", "config_db_saved"): "text of a terminal, or of another command, is taken for what the saved file holds",
-}
-
-
 def sources() -> list[Any]:
-    """Every source of both platforms; those with a known fault are marked so."""
-    named = [(platform, source.key) for platform in DEVICES for source in platforms()[platform].sources]
-    return [pytest.param(*one, marks=pytest.mark.xfail(reason=OPEN[one], strict=False) if one in OPEN else ()) for one in named]
+    """Every source of both platforms."""
+    return [(platform, source.key) for platform in DEVICES for source in platforms()[platform].sources]
 
 
 def one_line(platform: str, key: str) -> bool:

@@ -58,11 +58,15 @@ def config(document: Any, _parameters: Mapping[str, str]) -> Iterator[Normalised
             yield from buffers.buffer_pools(database)
 
 
+_TOKENS = re.compile(r'"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?|true|false|null|[{}\[\],:]')
+
+
 def saved(body: str, parameters: Mapping[str, str]) -> Iterator[Normalised]:
     """The saved file: whether it is there and can be read, and the same facts as the running database.
 
-    Read as text, because a file that is no JSON is a fact (the next reload fails), not an unreadable answer. When it breaks
-    off at its end nobody can tell the file from the answer: that is a gap.
+    Read as text, because a file that is missing or broken is a fact (the next reload fails), not an unreadable answer. Broken
+    is the file when the line that is no JSON is made of nothing but parts of JSON, as after a careless edit; a line with other
+    words in it may have fallen into the answer on its way, and an answer that breaks off may have been cut: those are gaps.
     """
     fills = _fills(Layer.SAVED)
     if re.search(r"^cat: \S+: No such file or directory\s*$", body, re.MULTILINE):
@@ -74,14 +78,21 @@ def saved(body: str, parameters: Mapping[str, str]) -> Iterator[Normalised]:
     text = body[start.start() :].strip() if start else body.strip()
     try:
         document, _ = json.JSONDecoder().raw_decode(text)
+        found = databases(document)
     except json.JSONDecodeError as error:
         cut = not text[error.pos + 1 :].strip() or error.msg.startswith("Unterminated string")
-        if start is not None and not cut:
+        unread = [fill.row_type for fill in fills]
+        if start is not None and not cut and not _TOKENS.sub("", text.splitlines()[error.lineno - 1]).strip():
             yield ConfigFile(name=FILE, exists=True, parses=False)
+        else:
+            unread.insert(0, ConfigFile)
         reason = GapReason.TRUNCATED if cut else GapReason.UNPARSED
-        known = (ConfigFile,) if start is None or cut else ()
-        for row_type in (*known, *(fill.row_type for fill in fills)):
-            yield Unread(row_type, reason=reason, detail=f"not JSON in line {error.lineno}: {error.msg}")
+        detail = f"not JSON in line {error.lineno}: {error.msg}"
+        yield from (Unread(row_type, reason=reason, detail=detail) for row_type in unread)
+        return
+    except ValueError as error:
+        yield Unread(ConfigFile, detail=str(error))
+        yield from (Unread(fill.row_type, detail=str(error)) for fill in fills)
         return
     plain = json.dumps(document, sort_keys=True, separators=(",", ":"))
     yield ConfigFile(name=FILE, exists=True, parses=True, digest=sha256(plain.encode("utf-8", "surrogatepass")).hexdigest())
@@ -89,7 +100,7 @@ def saved(body: str, parameters: Mapping[str, str]) -> Iterator[Normalised]:
         for fill in fills[1:]:  # all but the device itself
             yield Unread(fill.row_type, reason=GapReason.UNSUPPORTED, detail="no PORT in it: each ASIC has a file of its own")
     yield from config(document, parameters)
-    for database in databases(document):
+    for database in found:
         yield from buffers.made_at_start(database)
 
 
