@@ -198,7 +198,7 @@ def test_a_huge_file_is_cut_and_the_rest_of_the_device_is_read(tmp_path: Path, p
         huge.truncate(200 * 1024 * 1024)
     found = outputs(CaptureCollector(tmp_path, platforms, max_output=100_000))
     assert found["show version"].failure is GapReason.TRUNCATED
-    assert len(found["show version"].body) == 100_000
+    assert len(found["show version"].body) <= 100_000
     assert found["show links"].failure is None
 
 
