@@ -69,7 +69,10 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The facts of one device at one time. `ports` joins rows to ports: (table, key) -> interface name."""
+    """The facts of one device at one time. `ports` joins rows to ports: (table, key) -> interface name.
+
+    `readable` are the (table, layer) that some source of its platforms could have given, asked for or not.
+    """
 
     device: str
     collected_at: datetime
@@ -77,6 +80,7 @@ class State:
     origins: Mapping[tuple[type[Row], Layer, str], tuple[Origin, ...]]
     gaps: tuple[Gap, ...] = ()
     ports: Mapping[tuple[str, tuple[str, ...]], str] | None = None
+    readable: frozenset[tuple[str, Layer]] = frozenset()
 
     def rows(self, row_type: type[R], layer: Layer | None = None) -> Mapping[tuple[str, ...], R]:
         """Rows by key of one layer, or of the best layer that has an answer for this table. Empty when there is none."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from auditor.address import Layer
 from auditor.facts import TABLES, schema
 from auditor.model import Gap, GapReason, Platform, RawOutput, Source, State
 from auditor.parse.answer import Parsed, parse_output
@@ -49,8 +51,9 @@ def parse_device(
     for name in names:
         for miss in platforms[name].unsupported if name in platforms else ():
             merge.gaps.append(Gap(device, miss.table, name, GapReason.UNSUPPORTED, miss.why, miss.layer, columns=miss.columns))
-    merge.gaps.extend(_without_source(device, [platforms[name] for name in names if name in platforms]))
-    return merge.state(at)
+    known = [platforms[name] for name in names if name in platforms]
+    merge.gaps.extend(_without_source(device, known))
+    return replace(merge.state(at), readable=_readable(known))
 
 
 def _replaced(parsed: Iterable[tuple[RawOutput, Source, Platform, Parsed]]) -> set[tuple[str, str]]:
@@ -68,6 +71,11 @@ def _replaced(parsed: Iterable[tuple[RawOutput, Source, Platform, Parsed]]) -> s
         if theirs is not None:
             out.add((platform_name, preferred if ours > theirs else fallback))
     return out
+
+
+def _readable(platforms: Sequence[Platform]) -> frozenset[tuple[str, Layer]]:
+    sources = [source for platform in platforms for source in platform.sources if source.sent]
+    return frozenset((fill.row_type.TABLE, fill.layer) for source in sources for fill in source.fills)
 
 
 def _without_source(device: str, platforms: Sequence[Platform]) -> list[Gap]:

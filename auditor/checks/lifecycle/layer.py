@@ -36,8 +36,8 @@ def open_gap(state: State, table: str, *layers: Layer) -> Gap | None:
 def missing(state: State, what: Address, read: Layer, wanted: Layer, columns: Iterable[str] = ()) -> Gap:
     """The gap of a layer that nothing was read of, for a table or a row, in words that say which layer was read instead.
 
-    `columns` are those of interest; a gap of others tells nothing. Without any word about it, no source of the platform reads
-    that layer: unsupported.
+    `columns` are those of interest; a gap of others tells nothing. Without any word about it, it is unsupported where no source
+    of the platform reads that layer, and else was not asked for.
     """
     gaps = [
         gap
@@ -48,7 +48,8 @@ def missing(state: State, what: Address, read: Layer, wanted: Layer, columns: It
     found = next((gap for gap in gaps if gap.reason is not GapReason.UNSUPPORTED), gaps[0] if gaps else None)
     words = f"read: {read}; {wanted} not collected"
     if found is None:
-        return Gap(state.device, what.table, "", GapReason.UNSUPPORTED, words, wanted, what.key)
+        reason = GapReason.NOT_COLLECTED if (what.table, wanted) in state.readable else GapReason.UNSUPPORTED
+        return Gap(state.device, what.table, "", reason, words, wanted, what.key)
     return replace(found, table=what.table, detail=f"{words} ({found.detail})" if found.detail else words, layer=wanted)
 
 
