@@ -185,7 +185,7 @@ def _judge_cell(expectation: Expectation, state: State, cell: Cell) -> Judgement
         Deviation(
             expected=wanted,
             observed=observed,
-            message=_line(f"{spot.address} is {observed}, baseline wants {wanted}: {expectation.why}"),
+            message=_line(f"{spot.address} is {observed}, baseline wants {wanted.removeprefix('= ')}: {expectation.why}"),
             spots=(spot,),
             shared=shared,
             severity=expectation.severity,

@@ -37,7 +37,8 @@ def list_(ctx: click.Context, states: tuple[str, ...]) -> None:
     wanted = STATES if "all" in states else states or STATES[:5]
     with closing(open_project_store(load_settings(ctx.obj["project"]), create=False)) as store:
         for finding in store.findings(wanted):
-            words = (finding.fingerprint, finding.status, finding.severity, finding.first_seen, finding.rule, finding.message)
+            life = (finding.fingerprint, finding.status, finding.severity, finding.first_seen)
+            words = (*life, finding.rule, finding.object, finding.message)
             click.echo("\t".join(printable(str(word)) for word in words))
 
 

@@ -173,4 +173,5 @@ def _title(root: str, members: Sequence[Finding]) -> str:
         return f"{root.partition(' on ')[2]}: {said}. Is the baseline right, and every one of them wrong?"
     if lead.root[0] == "peers" and len(objects) > 1:
         return f"{lead.message} (and {len(objects) - 1} more attributes in which the same devices are odd)"
-    return lead.message
+    named = not lead.devices or any(device in lead.message for device in lead.devices)
+    return lead.message if named else f"{lead.devices[0]}: {lead.message}"

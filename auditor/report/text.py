@@ -156,7 +156,7 @@ def _case(page: _Page, case: outline.Case) -> None:
         page.field("expected", first.expected)
         page.field("observed", first.observed + (f"  (layer: {first.layer})" if first.layer else ""))
         if len(group) > 1:
-            page.field("objects", f"{len(group)}: {outline.few(sorted(item.object for item in group), OBJECTS_SHOWN)}")
+            page.field("objects", f"{len(group)}: {outline.few(_objects(case, group), OBJECTS_SHOWN)}")
         if _origin(first):
             page.field("wanted by", _origin(first))
     if len(groups) > GROUPS_SHOWN:
@@ -167,6 +167,17 @@ def _case(page: _Page, case: outline.Case) -> None:
     for number, step in enumerate(cause.work_order, start=1):
         page.field("step" if number == 1 else "", f"{number}. {step}")
     page.field("rule", f"{outline.few(case.rules, GROUPS_SHOWN)}   {_history(case)}".rstrip(), "dim")
+
+
+def _objects(case: outline.Case, group: Iterable[Finding]) -> list[str]:
+    """What a group is about, in the order of the ports; of a cause on one device without its name, which stands above."""
+    device = f"{case.devices[0]}:" if len(case.devices) == 1 else ""
+    return sorted((item.object.removeprefix(device) for item in group), key=_natural)
+
+
+def _natural(text: str) -> list[tuple[str, int]]:
+    """A sort key by which Ethernet4 comes before Ethernet12."""
+    return [(words, int(digits or 0)) for words, digits in re.findall(r"(\D*)(\d{0,9})", text)]
 
 
 def _proof(page: _Page, groups: Iterable[Sequence[Finding]]) -> None:

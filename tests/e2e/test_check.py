@@ -180,3 +180,25 @@ def test_fail_on_decides_which_severity_ends_with_one(auditor: Auditor, pod: Pod
     )
     assert auditor(*words).code == 1
     assert auditor(*words, "--fail-on", "critical").code == 0
+
+
+def test_a_line_of_the_findings_list_says_on_what(auditor: Auditor, pod: Pod) -> None:
+    auditor("-C", str(pod.folder), "check", "--from", pod.capture("faulty", 1), "--only", "lossless.buffer_mode")
+    (line,) = auditor("-C", str(pod.folder), "findings", "list").out.splitlines()
+    assert line.split("\t")[4:6] == ["lossless.buffer_mode", "leaf-07:buffer"]
+
+
+def test_a_device_that_is_only_planned_is_left_out_and_said(auditor: Auditor, pod: Pod) -> None:
+    import re
+    import shutil
+
+    hosts = pod.folder / "inventory" / "hosts.yaml"
+    hosts.write_text(re.sub(r"(?m)^(gpu-04:\n(?:  .*\n)*?  data:\n)", r"\1    status: planned\n", hosts.read_text()))
+    capture = pod.capture("clean", 1)
+    shutil.rmtree(Path(capture) / "gpu-04")
+    answer = auditor("-C", str(pod.folder), "check", "--from", capture, "--format", "json")
+    assert answer.code == 0, answer.out
+    assert answer.report["coverage"]["devices"]["planned"] == 13
+    assert answer.report["coverage"]["links"]["not_yet"] == 8
+    assert "gpu-04" in auditor("-C", str(pod.folder), "check", "--from", capture).out
+    assert auditor("-C", str(pod.folder), "check", "--device", "gpu-04", "--from", capture).code == 2

@@ -97,7 +97,7 @@ class TestExplicitKeys:
         deviation = found.deviation
         assert deviation is not None
         assert (deviation.expected, deviation.observed) == ("= 9100 bytes", "1500 bytes")
-        assert deviation.message == ("interface[Ethernet0].mtu@applied is 1500 bytes, baseline wants = 9100 bytes: the reason")
+        assert deviation.message == ("interface[Ethernet0].mtu@applied is 1500 bytes, baseline wants 9100 bytes: the reason")
         assert deviation.spots == (Spot("leaf-01", Address("interface", ("Ethernet0",), "mtu", Layer.APPLIED)),)
         assert deviation.severity is Severity.CRITICAL
         assert deviation.shared is None

@@ -130,3 +130,11 @@ def test_different_values_or_too_few_devices_are_no_question() -> None:
 def test_a_rule_without_a_baseline_behind_it_asks_nothing() -> None:
     found = causes.question([finding(leaf, "e0") for leaf in LEAVES], map(judged, LEAVES), KINDS)
     assert len(causes.gather(found)[1]) == 4
+
+
+def test_a_title_names_the_device_whatever_the_message_says() -> None:
+    silent = replace(finding("leaf-07", "e0"), message="buffer model is dynamic")
+    _, (cause,) = causes.gather([silent])
+    assert cause.title == "leaf-07: buffer model is dynamic"
+    _, (cause,) = causes.gather([finding("leaf-07", "e0")])
+    assert cause.title == "leaf-07 e0 is 1500"

@@ -148,3 +148,19 @@ def test_a_waived_gap_does_not_make_the_run_incomplete_and_stays_visible(healthy
     out = text(replace(healthy, gaps=(gap,), waivers=(waiver,)))
     assert out.startswith("No cause found: everything that was judged")
     assert "Waived (1)\n  leaf-02: the login may not run the command: queue" in out
+
+
+def test_objects_of_one_device_stand_in_the_order_of_its_ports_without_its_name(faulty, make_finding, make_cause):
+    ports = ("Ethernet12", "Ethernet4", "Ethernet0")
+    found = [
+        replace(make_finding(object_=f"leaf-07:interface[{port}]"), fingerprint=port, devices=("leaf-07",)) for port in ports
+    ]
+    run = replace(faulty, findings=tuple(found), causes=(make_cause("c", *ports),))
+    assert "3: interface[Ethernet0], interface[Ethernet4], interface[Ethernet12]\n" in text(run)
+
+
+def test_many_notes_stand_under_one_heading(healthy):
+    out = text(replace(healthy, notes=tuple(f"leaf-01/f{at}.txt: unknown" for at in range(30))))
+    assert out.count("Note") == 1
+    assert "Notes (30)" in out
+    assert "and 20 more" in out
