@@ -15,7 +15,7 @@ from typing import Protocol
 from auditor.collect import Collector
 from auditor.collect.capture import CaptureCollector
 from auditor.errors import SetupError
-from auditor.model import Device, Run, Severity
+from auditor.model import Device, Run, Severity, Status
 from auditor.report import Format
 from auditor.settings import FILE
 from auditor.store import Store
@@ -65,7 +65,7 @@ def run(wish: Wish, told: Telling) -> tuple[Run, Severity]:
         project, keep = _project(wish, capture)
         if capture is not None and capture.collected_at is not None:
             project.at = capture.collected_at  # a capture is judged by the versions that counted when it was taken
-        devices = project.inventory.select(**wish.scope)
+        devices, planned = _built(project.inventory.select(**wish.scope))
         _check_only(wish, project, devices)
         collector: Collector
         if capture is not None:
@@ -88,11 +88,21 @@ def run(wish: Wish, told: Telling) -> tuple[Run, Severity]:
             everything=wish.everything,
             processes=0 if len(devices) <= IN_PROCESS else min(os.cpu_count() or 1, 8),
             whole_fleet=wish.scope_text == "all",
-            notes=(*(capture.notes if capture is not None else ()), *_unknown_ends(project, devices)),
+            notes=(*(capture.notes if capture is not None else ()), *_unknown_ends(project, devices), *planned),
         )
         told.start(len(devices), f"{len(devices)} devices")
         done = audit(request, project, collector, store, raw, told.step)
         return done, Severity(wish.fail_on) if wish.fail_on else project.settings.fail_on
+
+
+def _built(devices: Sequence[Device]) -> tuple[tuple[Device, ...], tuple[str, ...]]:
+    """The devices that stand there already, and a note about those that are only planned: nothing is expected of them."""
+    built = tuple(device for device in devices if device.status is not Status.PLANNED)
+    left = [device.name for device in devices if device.status is Status.PLANNED]
+    if devices and not built:
+        raise SetupError("every device in scope has the status planned: nothing is expected of them yet")
+    shown = ", ".join(left[:5]) + (f" and {len(left) - 5} more" if len(left) > 5 else "")
+    return built, (f"status planned, left out: {shown}",) if left else ()
 
 
 class _Temporary:
