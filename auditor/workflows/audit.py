@@ -61,7 +61,11 @@ class RawKeeper(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What to audit. `devices` are judged; `everything` collects all sources instead of those the rules read."""
+    """What to audit. `devices` are judged; `everything` collects all sources instead of those the rules read.
+
+    `witnesses` are devices outside the scope at the far ends of its links, of which outputs are at hand: read for their
+    ends, not judged, not stored.
+    """
 
     devices: tuple[Device, ...]
     scope: str
@@ -71,6 +75,7 @@ class Request:
     processes: int = 0
     whole_fleet: bool = False
     notes: tuple[str, ...] = ()
+    witnesses: tuple[Device, ...] = ()
 
 
 @dataclass(slots=True)
@@ -103,14 +108,16 @@ def audit(
         store.begin_run(run_id, started, request.scope, __version__, request.source)
     gathered = _Gathered(census=Census({device.name: project.release_of(device) for device in project.devices.values()}))
     jobs = _jobs(request, project, collector, store, raw, versions)
-    for batch in _batches(run_jobs(jobs, request.processes)):
+    names = {device.name for device in request.devices}
+    for everybody in _batches(run_jobs(jobs, request.processes)):
+        batch = [outcome for outcome in everybody if outcome.device in names]
+        gathered.ends.update({(end.device, end.port): end for outcome in everybody for end in outcome.ends})
         if store is not None:
             saved = store.save_outcomes(run_id, batch)
             gathered.changes.extend(change for outcome in batch for change in saved.get(outcome.device, ()))
         for outcome in batch:
             gathered.outcomes[outcome.device] = replace(outcome, row_sets=(), peers=())
             gathered.census.add(outcome)
-            gathered.ends.update({(end.device, end.port): end for end in outcome.ends})
             told(outcome.device)
     planned = _planned_links(request, project, store, gathered)
     judged_links = _judge_links(request, project, planned, gathered)
@@ -179,15 +186,17 @@ def _jobs(
     previous = {} if store is None else store.previous_digests_of([device.name for device in request.devices])
     slices = plan_groups.slices(project.plan, project.fabric, project.devices)
     fabric = replace(project.fabric, text="", document={})
-    for collected in collector.collect(request.devices, reads):
+    for collected in collector.collect((*request.devices, *request.witnesses), reads):
         for output in collected.outputs:
             raw.put_raw(output.body)
         device = collected.device
+        judged = device.name in versions
         yield DeviceJob(
             device=device,
             outputs=collected.outputs,
-            baselines=versions[device.name][0],
-            alternatives=tuple(versions[device.name][1:]),
+            judged=judged,
+            baselines=versions[device.name][0] if judged else (),
+            alternatives=tuple(versions[device.name][1:]) if judged else (),
             plan=slices.get(device.name, PlanSlice()),
             fabric=fabric,
             previous=previous.get(device.name, {}),

@@ -88,6 +88,7 @@ def run(wish: Wish, told: Telling) -> tuple[Run, Severity]:
             everything=wish.everything,
             processes=0 if len(devices) <= IN_PROCESS else min(os.cpu_count() or 1, 8),
             whole_fleet=wish.scope_text == "all",
+            witnesses=_witnesses(project, devices, capture),
             notes=(*(capture.notes if capture is not None else ()), *_unknown_ends(project, devices), *planned),
         )
         told.start(len(devices), f"{len(devices)} devices")
@@ -103,6 +104,17 @@ def _built(devices: Sequence[Device]) -> tuple[tuple[Device, ...], tuple[str, ..
         raise SetupError("every device in scope has the status planned: nothing is expected of them yet")
     shown = ", ".join(left[:5]) + (f" and {len(left) - 5} more" if len(left) > 5 else "")
     return built, (f"status planned, left out: {shown}",) if left else ()
+
+
+def _witnesses(project: Project, devices: Sequence[Device], capture: CaptureCollector | None) -> tuple[Device, ...]:
+    """Far ends of the scope that the capture at hand holds as well."""
+    if capture is None:
+        return ()
+    names = {device.name for device in devices}
+    ends = {(link.a.device, link.b.device) for link in project.plan.links}
+    far = {name for pair in ends if not names.isdisjoint(pair) for name in pair} - names
+    held = {device.name for device in capture.devices}
+    return tuple(project.devices[name] for name in sorted(far & held) if name in project.devices)
 
 
 class _Temporary:

@@ -104,20 +104,31 @@ def test_only_resolves_nothing_else(auditor: Auditor, pod: Pod) -> None:
 
 def test_a_scope_of_one_device_is_clean_by_stored_facts_of_its_far_ends(auditor: Auditor, pod: Pod) -> None:
     folder = str(pod.folder)
-    alone = auditor("-C", folder, "check", "--device", "leaf-01", "--from", pod.capture("clean", 1))
+    alone = auditor("-C", folder, "check", "--device", "leaf-01", "--from", pod.capture("clean", 1, ["leaf-01"]))
     assert alone.code == 3
     assert "gpu-01" in alone.out
     auditor("-C", folder, "check", "--from", pod.capture("clean", 2))
     for device in ("leaf-01", "gpu-01"):
-        assert auditor("-C", folder, "check", "--device", device, "--from", pod.capture("clean", 3 + len(device))).code == 0
+        capture = pod.capture("clean", 3 + len(device), [device])
+        assert auditor("-C", folder, "check", "--device", device, "--from", capture).code == 0
+
+
+def test_far_ends_that_the_capture_holds_are_read_from_it_and_not_judged(auditor: Auditor, pod: Pod) -> None:
+    words = ("-C", str(pod.folder), "check", "--device", "gpu-01", "--from")
+    assert auditor(*words, pod.capture("clean", 1)).code == 0
+    answer = auditor(*words, pod.capture("faulty", 2), "--format", "json")  # its leaves are faulty elsewhere
+    assert answer.code == 0
+    assert answer.report["coverage"]["devices"] == {"planned": 1, "reached": 1, "partial": 0, "unreachable": 0}
+    assert answer.report["coverage"]["links"]["proven"] == 8
 
 
 def test_stored_facts_that_are_too_old_are_not_used(auditor: Auditor, pod: Pod) -> None:
     (pod.folder / "auditor.yaml").write_text("peer_max_age: 2h\n")
     folder = str(pod.folder)
     auditor("-C", folder, "check", "--from", pod.capture("clean", 1))
-    assert auditor("-C", folder, "check", "--device", "leaf-01", "--from", pod.capture("clean", 2)).code == 0
-    assert auditor("-C", folder, "check", "--device", "leaf-01", "--from", pod.capture("clean", 9)).code == 3
+    for hour, code in ((2, 0), (9, 3)):
+        capture = pod.capture("clean", hour, ["leaf-01"])
+        assert auditor("-C", folder, "check", "--device", "leaf-01", "--from", capture).code == code
 
 
 def test_a_device_that_gave_nothing_is_said_and_its_findings_stay(auditor: Auditor, pod: Pod) -> None:
