@@ -148,6 +148,7 @@ CASES = {
 }
 """Every fault of the lab but crossed cables, whose evidence is another concern."""
 
+
 def test_every_fault_of_the_lab_has_its_case() -> None:
     assert CASES.keys() == FAULTS.keys() - {"swapped_cables"}
 
