@@ -24,7 +24,8 @@ Traps of the field:
 
 from __future__ import annotations
 
-from auditor.model import Failure, GapReason, Platform, Unsupported
+from auditor.facts import Row
+from auditor.model import Census, Failure, GapReason, Platform, Unsupported
 from auditor.platforms.linux import links, machine, options, qos, rdma, software
 
 _LINE = r"^(?![\s\d#]).*"
@@ -34,10 +35,17 @@ words. A fixed text right behind `.*` is searched ten times as fast as a choice 
 _HIDDEN = "token|secret|passw|passphrase|credential|api_?key|access_?key"
 """What names of variables in the files of jobs hold when their value is nobody's business."""
 
+
+def _any(_row: Row) -> bool:
+    """Every device that user space opens is one of the kernel's."""
+    return True
+
+
 PLATFORM = Platform(
     name="linux",
     title="GPU host (Linux)",
     sources=(*machine.SOURCES, *links.SOURCES, *rdma.SOURCES, *qos.SOURCES, *options.SOURCES, *software.SOURCES),
+    censuses=(Census("rdma_link", ("ibv_devinfo",), _any),),
     failures=(
         Failure(r"^ssh: connect to host .*", GapReason.UNREACHABLE, "the host did not answer"),
         Failure(

@@ -27,6 +27,8 @@ def ip_link(document: Any, _parameters: Mapping[str, str]) -> Iterator[Normalise
     """Interfaces and PCI network functions from `ip -j -d link`. Old releases print `{}` for what they filtered out."""
     if not isinstance(document, list) or not all(isinstance(link, dict) for link in document):
         raise NormaliseError("ip_link", "document", "no list of objects")
+    if not any(document):
+        raise NormaliseError("ip_link", "document", "no interface, not even lo")
     yield from _interfaces([link for link in document if link])
 
 

@@ -145,6 +145,19 @@ def test_no_output_of_rdma_link_is_a_host_without_rdma_ports():
     assert state(("rdma link", "")).has_row(Address.parse("rdma_port[mlx5_0,1]")) is False
 
 
+def test_a_list_of_links_without_a_device_that_verbs_open_was_cut():
+    seen = state(
+        ("rdma link", "link mlx5_7/1 state ACTIVE physical_state LINK_UP netdev ens1f0np0 \n"),
+        ("ibv_devinfo", recorded("ibv_devinfo", "short_two_ports")),
+    )
+    assert seen.has_row(Address.parse("rdma_port[mlx5_9,1]")) is None
+    assert cell(seen, "rdma_port[mlx5_7,1].netdev").value == "ens1f0np0"
+
+
+def test_a_host_without_any_interface_is_no_answer():
+    assert reason(state(("ip -j -d link", "[]")), "interface[eth0].mtu") is GapReason.UNPARSED
+
+
 # Which network devices are asked
 
 
