@@ -198,12 +198,12 @@ def _readable(document: YamlDocument, error: ValidationError) -> SetupError:
     errors: list[SetupError] = []
     for one in error.errors(include_url=False):
         path = tuple(one["loc"])
-        name = ".".join(map(str, path))
+        name, words = ".".join(map(str, path)), one["msg"].removeprefix("Value error, ")
         if _stands_in(document.data, path):
-            errors.append(document.error(FileError, f"{name}: {one['msg']}", *path))
+            errors.append(document.error(FileError, f"{name}: {words}", *path))
         else:
             variable = "AUDITOR_" + "__".join(str(part).upper() for part in path)
-            errors.append(SetupError(f"environment variable {variable}: {one['msg']}"))
+            errors.append(SetupError(f"environment variable {variable}: {words}"))
     return ErrorList(errors) if len(errors) > 1 else errors[0]
 
 
