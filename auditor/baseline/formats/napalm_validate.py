@@ -97,6 +97,9 @@ def _interfaces(out: Collector, path: Path_, wanted: dict[str, Any]) -> None:
     _strict(out, path, wanted, "get_interfaces")
     for name, fields in _checks(wanted):
         here = (*path, name)
+        if not name:
+            out.leave_out(here, "get_interfaces", "an empty text is no name of an interface")
+            continue
         if not isinstance(fields, dict):
             out.leave_out(here, f"get_interfaces.{name}", "is no map of what is wanted of the interface")
             continue
@@ -183,6 +186,10 @@ def _text(written: Any, mac: bool) -> tuple[str, Any, str]:
         return "eq", canonical.mac(written), ""
     if written and _PLAIN.fullmatch(written):
         return "eq", written, "NAPALM searched for it anywhere in the text; now it is the whole text"
+    try:
+        re.compile(written)
+    except re.error as problem:
+        raise ValueError(f"{written!r} is no regular expression, for NAPALM neither: {problem}") from None
     bare = re.sub(r"\\.|\[[^\]]*\]", "", written)
     if not written or "|" in bare:
         opened, closed = False, False
