@@ -68,3 +68,10 @@ def test_every_template_has_at_least_two_cases(template):
 def test_every_case_folder_is_whole():
     outputs = {path.parent for name in platforms() for path in (ROOT / "fixtures" / name).glob("*/*/output.*")}
     assert outputs == set(CASES)
+
+
+@pytest.mark.parametrize("platform", list(platforms()))
+def test_every_source_has_a_case(platform):
+    assert {source.key for source in platforms()[platform].sources} == {
+        case.parts[-2] for case in CASES if case.parts[-3] == platform
+    }
