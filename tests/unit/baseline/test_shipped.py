@@ -15,8 +15,8 @@ from auditor.model import Baseline, Fabric, Severity
 from auditor.plan.fabric import parse_fabric
 
 USUAL = "planes: {compute: {rdma_mtu: 4096, classes: [{name: roce, dscp: [26], priority: 3}]}}"
-GROUPS = frozenset({"compute", "in_use", "host_facing", "fabric_facing"})
-PROFILES = ("ethernet-fabric", "gpu-host", "roce-leaf", "roce-spine", "starter")
+GROUPS = frozenset({"compute", "oob", "in_use", "host_facing", "fabric_facing"})
+PROFILES = ("ethernet-fabric", "gpu-host", "oob-switch", "roce-core", "roce-leaf", "roce-spine", "starter")
 
 
 def library(fabric: Fabric) -> Library:
@@ -51,7 +51,7 @@ def test_the_class_of_the_fabric_decides_the_priority() -> None:
 
 
 def test_switches_say_nothing_of_the_numbers_that_are_the_sites_own_business() -> None:
-    for profile in ("roce-leaf", "roce-spine"):
+    for profile in ("roce-core", "roce-leaf", "roce-spine"):
         assert {line.at.table for line in resolve(profile).expectations} == {"interface", "qos_port"}
 
 
