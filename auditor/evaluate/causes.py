@@ -10,7 +10,7 @@ from hashlib import sha256
 from auditor.address import Address
 from auditor.canonical import printable
 from auditor.checks import rules
-from auditor.model import Cause, Finding, Link, Result, RuleKind, Severity, Spot
+from auditor.model import Cause, Finding, Link, Result, RuleKind, Severity
 
 FOLD_ALL = 4
 """A switch's ports fold into the switch when all of at least this many objects fail alike; fewer are mended one by one."""
@@ -61,7 +61,7 @@ def link_root(link: Link, finding: Finding, failed: Mapping[str, tuple[str, str]
 
 def known_root(finding: Finding, failed: Mapping[str, tuple[str, str]]) -> tuple[str, str] | None:
     """The root that a device finding on one of the same cells has; `failed` maps cells without layer to roots."""
-    return next((failed[cell] for cell in map(_cell, finding.spots) if cell in failed), None)
+    return next((failed[cell] for cell in (spot.cell for spot in finding.spots) if cell in failed), None)
 
 
 def question(findings: Sequence[Finding], results: Iterable[Result], kinds: Mapping[str, tuple[str, str]]) -> list[Finding]:
@@ -101,7 +101,7 @@ def gather(findings: Sequence[Finding]) -> tuple[list[Finding], list[Cause]]:
     claims = _claims(findings)
     groups: dict[tuple[str, str], list[Finding]] = defaultdict(list)
     for finding in findings:
-        claimed = next((claims[cell] for cell in map(_cell, finding.spots) if cell in claims), None)
+        claimed = next((claims[cell] for cell in (spot.cell for spot in finding.spots) if cell in claims), None)
         groups[claimed or (finding.family, finding.root[1])].append(finding)
     causes, named = [], {}
     for (family, root), members in groups.items():
@@ -132,16 +132,12 @@ def _claims(findings: Iterable[Finding]) -> dict[str, tuple[str, str]]:
     for finding in findings:
         group = (finding.family, finding.root[1])
         if finding.rule == UNAPPLIED:
-            found.update((_cell(spot), group) for spot in finding.spots)
+            found.update((spot.cell, group) for spot in finding.spots)
         elif finding.root[0] == "shared":
             for spot in finding.spots:
                 if f"{spot.device}:{replace(spot.address, key=spot.address.key[:1], column=None, layer=None)}" == finding.root[1]:
-                    found.setdefault(_cell(spot), group)
+                    found.setdefault(spot.cell, group)
     return found
-
-
-def _cell(spot: Spot) -> str:
-    return str(replace(spot, address=replace(spot.address, layer=None)))
 
 
 def _lead(finding: Finding) -> tuple[bool, int, bool, bool, str]:

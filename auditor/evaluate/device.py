@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
 from auditor.address import READ_ORDER, Address
@@ -27,7 +27,6 @@ from auditor.model import (
     RuleContext,
     RuleKind,
     Severity,
-    Spot,
     State,
     Verdict,
 )
@@ -97,12 +96,8 @@ def _judge_line(line: Expectation, state: State, subject: Subject, judged: Judge
         return
     for judgement in judgements:
         if judgement.verdict is Verdict.FAIL and judgement.deviation is not None:
-            judged.failed_cells.update(_cell(spot) for spot in judgement.deviation.spots)
+            judged.failed_cells.update(spot.cell for spot in judgement.deviation.spots)
     _record(line.id, line.severity, judgements, state, subject, judged, origin=line.origin)
-
-
-def _cell(spot: Spot) -> str:
-    return str(replace(spot, address=replace(spot.address, layer=None)))
 
 
 def _judge_rule(

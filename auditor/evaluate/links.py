@@ -170,7 +170,7 @@ def judge(
     for rule in rules().values():
         if rule.kind is RuleKind.FABRIC and selected(rule.id, only):
             _judge_fabric(rule, links, fabric, failed, judged_devices, (params or {}).get(rule.id), judged)
-    failed = {_cell(finding.spots[0]): finding.root for finding in judged.findings if finding.spots} | dict(failed)
+    failed = {finding.spots[0].cell: finding.root for finding in judged.findings if finding.spots} | dict(failed)
     for rule in rules().values():
         if rule.kind is not RuleKind.LINK or not selected(rule.id, only):
             continue
@@ -179,10 +179,6 @@ def judge(
                 _judge_link(rule, link, fabric, failed, (params or {}).get(rule.id), judged)
     judged.gaps = list(dict.fromkeys(judged.gaps))
     return judged
-
-
-def _cell(spot: Spot) -> str:
-    return str(replace(spot, address=replace(spot.address, layer=None)))
 
 
 def _judge_fabric(

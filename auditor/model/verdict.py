@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
@@ -50,6 +50,11 @@ class Spot:
 
     def __str__(self) -> str:
         return f"{self.device}:{self.address}"
+
+    @property
+    def cell(self) -> str:
+        """The same place whatever the layer: how findings about one cell are recognised."""
+        return f"{self.device}:{replace(self.address, layer=None)}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -234,7 +234,7 @@ def _judge_links(request: Request, project: Project, planned: Sequence[Link], ga
     for outcome in gathered.outcomes.values():
         for finding in outcome.findings:
             for spot in finding.spots:
-                failed[str(replace(spot, address=replace(spot.address, layer=None)))] = finding.root
+                failed[spot.cell] = finding.root
         for end in outcome.ends:
             for cell in end.failed:
                 failed.setdefault(cell, ("port", f"{end.device}:interface[{end.interface or end.port}]"))
