@@ -15,14 +15,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from auditor.canonical import mac, printable
-from auditor.model import LinkEnd
+from auditor.model import LinkEnd, NeighbourSeen, Place
 from auditor.model.device import is_host
-
-Place = tuple[str, str]
-"""A port: (device, planned port)."""
-
-Neighbour = tuple[str, str, str, str, str]
-"""(system, port_id, port_kind, port_description, chassis) as sent."""
 
 _NUMBER = re.compile(r"\d+")
 _MAC_LENGTHS = frozenset({12, 14, 17})
@@ -41,7 +35,7 @@ class Sight(StrEnum):
 class Seen:
     """A neighbour with the device and the port that it is, each None where that cannot be told."""
 
-    neighbour: Neighbour
+    neighbour: NeighbourSeen
     device: str | None = None
     place: Place | None = None
 
@@ -114,13 +108,13 @@ class Directory:
             alike = self._hostnames.get(name, set())
         return next(iter(alike)) if len(alike) == 1 else None
 
-    def resolve(self, neighbour: Neighbour) -> Seen:
+    def resolve(self, neighbour: NeighbourSeen) -> Seen:
         """Which device and port a neighbour is.
 
         A MAC that is one port's alone decides, sent as port id. Else the name decides the device, or, without a known name,
         the MACs do; and the port id or the description decides the port among those of that device.
         """
-        system, port_id, _, description, chassis = neighbour
+        system, port_id, _, description, chassis = neighbour[:5]
         port_word, chassis_word = normal(port_id), normal(chassis)
         place = self._port_of_mac(port_word)
         if place is not None:
@@ -160,7 +154,7 @@ class Directory:
             return Sighting(Sight.OTHER if stranger else Sight.UNRESOLVED, words)
         return Sighting(self._port_sight(far, seen.neighbour) if device == far[0] else Sight.OTHER, words)
 
-    def _port_sight(self, far: Place, neighbour: Neighbour) -> Sight:
+    def _port_sight(self, far: Place, neighbour: NeighbourSeen) -> Sight:
         """The right device, and no single port of it: told by the form of the name, or not at all.
 
         `ens110np0` where `ens108np0` should be is another port; `eth2`, or a name that two ports share, says nothing.
@@ -183,9 +177,9 @@ class Directory:
         return bool(self._labels.get(name.partition(".")[0]) or self._hostnames.get(name))
 
 
-def describe(neighbour: Neighbour) -> str:
+def describe(neighbour: NeighbourSeen) -> str:
     """A neighbour in words, safe for a screen: `leaf-03 etp5 "Ethernet32"`."""
-    system, port_id, _, description, chassis = (printable(text.strip(), 64) for text in neighbour)
+    system, port_id, _, description, chassis = (printable(text.strip(), 64) for text in neighbour[:5])
     port = port_id or chassis or "a port without id"
     extra = f' "{description}"' if description and description != port_id else ""
     return f"{system or 'a neighbour without name'} {port}{extra}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 
-from auditor.cabling.identity import Directory, Place, Seen, Sight, Sighting
+from auditor.cabling.identity import Directory, Seen, Sight, Sighting
 from auditor.model import (
     ABSENT,
     Device,
@@ -14,6 +14,7 @@ from auditor.model import (
     Link,
     LinkEnd,
     LinkVerdict,
+    Place,
     Plan,
     PlanEnd,
     PlanLink,

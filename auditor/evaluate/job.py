@@ -121,7 +121,7 @@ def row_sets(state: State) -> list[RowSet]:
             declared[key] = (row_type, columns, sound and (origin.whole or origin.scope is not None))
     out = []
     for key, (row_type, columns, sound) in sorted(declared.items()):
-        if not sound or _hidden(state, key, columns):
+        if not sound or row_type.VOLATILE or _hidden(state, key, columns):
             continue
         scopes = [
             origin.scope

@@ -25,6 +25,7 @@ from auditor.model import (
     Link,
     LinkEnd,
     LinkVerdict,
+    NeighbourSeen,
     PlanSlice,
     Result,
     Rule,
@@ -129,9 +130,19 @@ def _fact(state: State, name: str, port: str) -> Fact:
     return fact(state.cell(Address(table, key, column)))
 
 
-def _neighbours(state: State, port: str) -> tuple[tuple[str, str, str, str, str], ...]:
+def _neighbours(state: State, port: str) -> tuple[NeighbourSeen, ...]:
     return tuple(
-        (row.system or "", row.port_id, row.port_kind or "", row.port_description or "", row.chassis or "")
+        NeighbourSeen(
+            row.system or "",
+            row.port_id,
+            row.port_kind or "",
+            row.port_description or "",
+            row.chassis or "",
+            since_s=row.since_s,
+            heard_s=row.heard_s,
+            ttl_s=row.ttl_s,
+            fact=fact(state.cell(Address(Neighbour.TABLE, key, "system"))),
+        )
         for key, row in sorted(state.rows(Neighbour).items())
         if key[0] == port
     )

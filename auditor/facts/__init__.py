@@ -1,5 +1,6 @@
 """The vocabulary: one frozen dataclass per fact table."""
 
+from auditor.facts.cabling import ArpEntry, IbNode, IbPort, LagMember, MacEntry, NicFlag, Optic
 from auditor.facts.host import HostQos, NcclEnv, Nic, NicOption, RdmaPort, Service
 from auditor.facts.link import Interface, Neighbour
 from auditor.facts.lossless import Buffer, BufferPool, ClassMap, DscpMap, HostDscp, PriorityGroup, QosPort, Queue
@@ -10,15 +11,17 @@ TABLES: dict[str, type[Row]] = {
     row_type.TABLE: row_type
     for row_type in (
         System, Firmware, ConfigFile,
-        Interface, Neighbour,
+        Interface, Neighbour, MacEntry, ArpEntry, LagMember, Optic,
         QosPort, DscpMap, HostDscp, ClassMap, Queue, PriorityGroup, Buffer, BufferPool,
-        Nic, NicOption, RdmaPort, HostQos, NcclEnv, Service,
+        Nic, NicOption, RdmaPort, HostQos, NcclEnv, Service, NicFlag,
+        IbNode, IbPort,
     )
 }  # fmt: skip
 """Every table by the name that addresses use."""
 
 __all__ = [
     "TABLES",
+    "ArpEntry",
     "Buffer",
     "BufferPool",
     "ClassMap",
@@ -29,12 +32,18 @@ __all__ = [
     "Firmware",
     "HostDscp",
     "HostQos",
+    "IbNode",
+    "IbPort",
     "Interface",
     "Key",
+    "LagMember",
+    "MacEntry",
     "NcclEnv",
     "Neighbour",
     "Nic",
+    "NicFlag",
     "NicOption",
+    "Optic",
     "PriorityGroup",
     "QosPort",
     "Queue",

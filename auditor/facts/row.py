@@ -43,6 +43,8 @@ class Row:
     """One row of a fact table. `None` in a column means: this source said nothing about it."""
 
     TABLE: ClassVar[str]
+    VOLATILE: ClassVar[bool] = False
+    """Whether rows come and go by themselves (address tables): such a table is evidence, never state or drift."""
 
     @property
     def key(self) -> tuple[str, ...]:

@@ -1,6 +1,7 @@
 """Everything that travels between the stages: frozen values, no behaviour beyond reading them."""
 
 from auditor.model.baseline import Baseline, Document, Expectation, Waiver
+from auditor.model.cabling import CableCause, CauseKind, Hand, Move, Wiring
 from auditor.model.device import Device, Status, is_host
 from auditor.model.peers import PeerFact, PeerGroup, Peers, PeerValue
 from auditor.model.plan import (
@@ -11,6 +12,8 @@ from auditor.model.plan import (
     Link,
     LinkEnd,
     LinkVerdict,
+    NeighbourSeen,
+    Place,
     Plan,
     Plane,
     PlanEnd,
@@ -18,6 +21,7 @@ from auditor.model.plan import (
     PlannedPort,
     PlanSlice,
     TrafficClass,
+    Via,
 )
 from auditor.model.platform import (
     Census,
@@ -64,7 +68,9 @@ __all__ = [
     "REDACTED",
     "Absent",
     "Baseline",
+    "CableCause",
     "Cause",
+    "CauseKind",
     "Cell",
     "Census",
     "Change",
@@ -85,6 +91,7 @@ __all__ = [
     "Finding",
     "Gap",
     "GapReason",
+    "Hand",
     "Hop",
     "HopCell",
     "Judgement",
@@ -92,6 +99,8 @@ __all__ = [
     "LinkEnd",
     "LinkFunction",
     "LinkVerdict",
+    "Move",
+    "NeighbourSeen",
     "Normalised",
     "Normaliser",
     "Origin",
@@ -101,6 +110,7 @@ __all__ = [
     "PeerGroup",
     "PeerValue",
     "Peers",
+    "Place",
     "Plan",
     "PlanEnd",
     "PlanLink",
@@ -127,7 +137,9 @@ __all__ = [
     "Unread",
     "Unsupported",
     "Verdict",
+    "Via",
     "Waiver",
+    "Wiring",
     "check",
     "digest",
     "failed",

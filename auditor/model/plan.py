@@ -6,12 +6,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 from auditor.address import Address, Layer
 from auditor.facts import Value
 from auditor.model.raw import Gap, GapReason
 from auditor.model.state import Absent
+from auditor.model.verdict import Spot
+
+Place = tuple[str, str]
+"""A port of the plan, or of today where the plan does not know it: (device, port)."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -27,6 +31,11 @@ class PlanEnd:
 
     def __str__(self) -> str:
         return f"{self.device}:{self.port}"
+
+    @property
+    def place(self) -> Place:
+        """The port this end plugs into."""
+        return self.device, self.port
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,12 +196,43 @@ class Hop:
         return next((cell for cell in self.cells if cell.ok is None), None)
 
 
+class Via(StrEnum):
+    """How a port came to know what is across its cable, most trustworthy first."""
+
+    FABRIC = "fabric"
+    LLDP = "lldp"
+    BMC = "bmc"
+    MAC = "mac"
+    ARP = "arp"
+
+
+class NeighbourSeen(NamedTuple):
+    """What one port was told of the far end of its cable, as it was sent.
+
+    `via` other than `lldp`: a MAC that a switch learned (port id = chassis = the MAC), or what a subnet manager's walk of an
+    InfiniBand fabric shows (`fabric`: system and port id are the planned device and port as far as they were recognised).
+    Ages in seconds, None where the source does not tell: `since_s` since the neighbour appeared or last changed, `heard_s`
+    since its last frame. `fact` is the cell that proves it.
+    """
+
+    system: str
+    port_id: str
+    port_kind: str = ""
+    port_description: str = ""
+    chassis: str = ""
+    via: Via = Via.LLDP
+    since_s: float | None = None
+    heard_s: float | None = None
+    ttl_s: float | None = None
+    fact: Fact | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class LinkEnd:
     """One end of a link with the facts its device job emitted. `port` is the planned name, `interface` the device's own.
 
-    `facts` is keyed by `table.column` (`interface.mtu`, `qos_port.pfc_priorities`). `neighbours` are the raw identities
-    seen on the port: (system, port_id, port_kind, port_description, chassis). `stale_of` is the time of stored facts.
+    `facts` is keyed by `table.column` (`interface.mtu`, `qos_port.pfc_priorities`). `neighbours` are the identities seen on
+    the port, LLDP first, then what address tables say. `stale_of` is the time of stored facts.
     `failed` are the cells (as text) that a baseline line already failed; `identities` the names and MACs of the port.
     """
 
@@ -201,7 +241,7 @@ class LinkEnd:
     interface: str | None
     role: str = ""
     facts: Mapping[str, Fact] = field(default_factory=dict)
-    neighbours: tuple[tuple[str, str, str, str, str], ...] = ()
+    neighbours: tuple[NeighbourSeen, ...] = ()
     identities: tuple[str, ...] = ()
     collected_at: datetime | None = None
     stale_of: datetime | None = None
@@ -235,13 +275,18 @@ class LinkVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A planned link (or, without `plan`, an unplanned pair) with both ends and the verdict of the evidence."""
+    """A planned link (or, without `plan`, an unplanned pair) with both ends and the verdict of the evidence.
+
+    `far`: the places that the cables in its two ends lead to, as far as the evidence tells. `spots`: the cells that say so.
+    """
 
     a: LinkEnd
     b: LinkEnd
     verdict: LinkVerdict
     plan: PlanLink | None = None
     reason: str = ""
+    far: tuple[Place | None, Place | None] = (None, None)
+    spots: tuple[Spot, ...] = ()
 
     @property
     def name(self) -> str:
