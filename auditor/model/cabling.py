@@ -61,6 +61,7 @@ class CauseKind(StrEnum):
     MISSING = "missing"
     DEGRADED = "degraded"
     UNPLANNED = "unplanned"
+    NOT_PROVEN = "not_proven"
     MIXED = "mixed"
 
 

@@ -148,7 +148,10 @@ class PlanSlice:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One cell of a link end: a value, ABSENT, or (value None) the gap that hides it; with its place for evidence."""
+    """One cell of a link end: a value, ABSENT, or (value None) the gap that hides it; with its place for evidence.
+
+    `device`: where it was read, if that is not the end's own device (the walk of an InfiniBand fabric).
+    """
 
     address: Address
     value: Value | Absent | None
@@ -158,6 +161,7 @@ class Fact:
     digest: str = ""
     gap: Gap | None = None
     command: str = ""
+    device: str = ""
 
 
 @dataclass(frozen=True, slots=True)

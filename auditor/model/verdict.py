@@ -12,6 +12,7 @@ from auditor.address import Address
 from auditor.model.raw import Gap
 
 if TYPE_CHECKING:
+    from auditor.model.cabling import CableCause
     from auditor.model.plan import Fabric, Link
     from auditor.model.state import State
 
@@ -103,24 +104,30 @@ def unseen(object_: Address | Spot | str, gap: Gap) -> Judgement:
 class RuleKind(StrEnum):
     """Which values a rule function receives: one State, one Link, (`fabric`) all Links at once, or (`peer`) one Peers.
 
+    A link rule compares the two ends of a cable that leads where it should; a `cable` rule gets every link, planned or not,
+    whatever its verdict.
+
     A fabric rule yields judgements whose object is a Spot: the row of a device that a person would mend.
     """
 
     DEVICE = "device"
     LINK = "link"
+    CABLE = "cable"
     FABRIC = "fabric"
     PEER = "peer"
 
 
 @dataclass(frozen=True, slots=True)
 class RuleContext:
-    """What a rule may know beside the facts: its params, the fabric's intent, the groups of planned ports, the role."""
+    """What a rule may know beside the facts: its params, the fabric's intent, the groups of planned ports, the role; a cable
+    rule also the cause of a link that is not as planned."""
 
     params: Any = None
     fabric: Fabric | None = None
     groups: Mapping[str, frozenset[str]] = field(default_factory=dict)
     role: str = ""
     hardware_model: str = ""
+    cause: CableCause | None = None
 
 
 DeviceFunction = Callable[["State", RuleContext], Iterable[Judgement]]
