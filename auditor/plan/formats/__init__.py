@@ -7,7 +7,7 @@ understood is an error with file and line.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from types import MappingProxyType
 
@@ -62,7 +62,7 @@ class PlanFormat:
     write: Callable[[Plan], tuple[str, tuple[str, ...]]] | None = None
     carries: frozenset[str] = frozenset()
     note: str = ""
-    options: Mapping[str, str] = MappingProxyType({})
+    options: Mapping[str, str] = field(default_factory=dict)
 
 
 @cache
