@@ -6,10 +6,12 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
+from types import MappingProxyType
 
 from auditor.address import Address
 from auditor.canonical import printable
 from auditor.checks import rules
+from auditor.evaluate.cabling import ROOT, Told
 from auditor.model import Cause, Finding, Link, Result, RuleKind, Severity
 
 FOLD_ALL = 4
@@ -96,8 +98,11 @@ def question(findings: Sequence[Finding], results: Iterable[Result], kinds: Mapp
     return out
 
 
-def gather(findings: Sequence[Finding]) -> tuple[list[Finding], list[Cause]]:
-    """The causes of all findings, worst first, and the findings with their cause filled in."""
+def gather(findings: Sequence[Finding], cables: Mapping[str, Told] = MappingProxyType({})) -> tuple[list[Finding], list[Cause]]:
+    """The causes of all findings, worst first, and the findings with their cause filled in.
+
+    `cables`: what is said of cabling causes, by the text of their root.
+    """
     claims = _claims(findings)
     groups: dict[tuple[str, str], list[Finding]] = defaultdict(list)
     for finding in findings:
@@ -106,15 +111,17 @@ def gather(findings: Sequence[Finding]) -> tuple[list[Finding], list[Cause]]:
     causes, named = [], {}
     for (family, root), members in groups.items():
         members = sorted(members, key=_lead)
+        cable = cables.get(root) if members[0].root[0] == ROOT else None
         cause = Cause(
             id=sha256(f"{family}\0{root}".encode("utf-8", "surrogatepass")).hexdigest()[:16],
             root=root,
-            kind=members[0].root[0],
-            title=_title(root, members),
+            kind=members[0].root[0] if cable is None else cable.kind,
+            title=_title(root, members) if cable is None else cable.title,
             severity=_severity(members),
             members=tuple(finding.fingerprint for finding in members),
             status=min((finding.status for finding in members), key=_rank),
             waived=all(finding.waiver is not None for finding in members),
+            work_order=() if cable is None else cable.work_order,
         )
         causes.append(cause)
         named.update({finding.fingerprint: cause.id for finding in members})

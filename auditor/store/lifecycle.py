@@ -161,11 +161,14 @@ class Examination:
             missing = [device not in self.inventory for device in known.devices]
             if any(missing) if link else missing and all(missing):
                 return True
-        if link and self.links is not None and link not in self.links:
+        if link and self.links is not None and link not in self.links and known.rule != UNPLANNED:
             return True
         return known.rule not in self.rules and any(device in self.reached for device in known.devices)
 
     def _fate_by_scope(self, known: Record) -> Life:
+        if known.rule == UNPLANNED:
+            heard = {scope for (rule, scope), said in self.results.items() if rule == UNPLANNED for one in said if one.whole}
+            return Life.RESOLVED if heard.issuperset(known.devices) else Life.UNVERIFIED
         link, group = link_name(known.object), group_scope(known.object)
         scopes = (link, known.object) if link else (group,) if group else known.devices[:1]
         results = [result for scope in scopes for result in self.results.get((known.rule, scope), ())]
@@ -183,6 +186,10 @@ class Examination:
         if all(result.verdict is Verdict.NOT_APPLICABLE for result in results):
             return Life.WITHDRAWN
         return Life.UNVERIFIED
+
+
+UNPLANNED = "cabling.unplanned"
+"""The rule whose objects no plan lists: a pair of ports is gone when both devices told all their neighbours without it."""
 
 
 def link_name(object_: str) -> str:
