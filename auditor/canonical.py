@@ -61,6 +61,21 @@ def speed(text: str) -> int:
     return round(float(found.group(1)) * factor)
 
 
+INFINIBAND_LANES = {
+    "SDR": 2_500_000_000, "DDR": 5_000_000_000, "QDR": 10_000_000_000, "FDR10": 10_000_000_000, "FDR": 14_000_000_000,
+    "EDR": 25_000_000_000, "HDR": 50_000_000_000, "NDR": 100_000_000_000, "XDR": 200_000_000_000,
+}  # fmt: skip
+"""Bits per second of one lane by generation, rounded as `ibv_devinfo` rounds them."""
+
+
+def infiniband_rate(text: str) -> int:
+    """Bits per second from `4xNDR`, `2xHDR`, `1X EDR`: width times generation; a bare generation has four lanes."""
+    found = re.fullmatch(r"(?:(1|2|4|8|12)\s*x\s*)?([SDQFEHNX]DR|FDR10)", text.strip(), re.IGNORECASE)
+    if found is None:
+        raise ValueError(f"no InfiniBand width and generation: {text!r}")
+    return int(found.group(1) or 4) * INFINIBAND_LANES[found.group(2).upper()]
+
+
 def fec(text: str) -> str:
     """`rs`, `fc`, `none` or `auto` from a vendor's word."""
     try:

@@ -62,6 +62,27 @@ def test_speeds_are_bits_per_second(text, speed):
     assert canonical.speed(text) == speed
 
 
+@pytest.mark.parametrize(
+    ("text", "rate"),
+    [
+        ("4xNDR", 400_000_000_000),
+        ("2xHDR", 100_000_000_000),
+        ("NDR", 400_000_000_000),
+        ("1X EDR", 25_000_000_000),
+        ("4x FDR", 56_000_000_000),
+        ("fdr10", 40_000_000_000),
+    ],
+)
+def test_an_infiniband_rate_is_width_times_generation(text, rate):
+    assert canonical.infiniband_rate(text) == rate
+
+
+@pytest.mark.parametrize("text", ["", "4x", "3xNDR", "400G", "ZDR", "4xNDR2", "x NDR"])
+def test_what_is_no_infiniband_rate_is_refused(text):
+    with pytest.raises(ValueError, match="InfiniBand"):
+        canonical.infiniband_rate(text)
+
+
 @pytest.mark.parametrize("text", ["400", "G", "N/A", "-1G", "400GX", "4OOG"])
 def test_what_is_no_speed_is_refused(text):
     with pytest.raises(ValueError, match="no speed"):
