@@ -1,8 +1,11 @@
 """The wiring plan in its native form: CSV, one line per link.
 
 Header names in any order; `a_device,a_port,b_device,b_port` are required, the other known ones optional, and further columns
-are kept as tags. Speeds are written `400G`, lengths in metres. A breakout is several lines with one `cable_id` and a lane
-for each; nothing else may use a port twice. UTF-8 with or without a byte order mark; comma-separated.
+are kept as tags. Speeds are written `400G`, or `4xNDR`, `2xHDR`, `NDR` on InfiniBand; lengths in metres. A breakout is several
+lines with one `cable_id` and a lane for each; nothing else may use a port twice. Dual-homing is two lines, each link stands
+once, and `via` names the patch panels between. UTF-8 with or without a byte order mark; comma-separated.
+
+A cell that a spreadsheet would take for a formula is written with an apostrophe before it, which reading takes off again.
 """
 
 from __future__ import annotations
@@ -11,13 +14,14 @@ import csv
 import math
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from difflib import get_close_matches
 from io import StringIO
 from pathlib import Path
 
 from auditor import canonical
 from auditor.errors import ErrorList, PlanError, SetupError
-from auditor.model import Plan, PlanEnd, PlanLink, digest
+from auditor.model import Place, Plan, PlanEnd, PlanLink, digest
 from auditor.plan.groups import BUILT_IN
 
 MAX_BYTES = 64 * 1024 * 1024
@@ -32,6 +36,11 @@ COLUMNS = (
 
 def read_plan(file: Path) -> Plan:
     """Read a plan file; raises PlanError (missing, too large, not UTF-8) or ErrorList with all errors of its lines."""
+    return parse_plan(read_text(file), str(file))
+
+
+def read_text(file: Path) -> str:
+    """The text of a plan file; raises PlanError (missing, too large, not UTF-8)."""
     try:
         with file.open("rb") as stream:
             raw = stream.read(MAX_BYTES + 1)
@@ -40,22 +49,93 @@ def read_plan(file: Path) -> Plan:
     if len(raw) > MAX_BYTES:
         raise PlanError(f"is larger than {MAX_BYTES} bytes: no wiring plan is", file)
     try:
-        text = raw.decode("utf-8-sig")
+        return raw.decode("utf-8-sig")
     except UnicodeDecodeError as problem:
         raise PlanError("is not UTF-8 text", file, raw[: problem.start].count(b"\n") + 1) from problem
-    return parse_plan(text, str(file))
 
 
 def parse_plan(text: str, name: str) -> Plan:
     """Read the text of a plan; `name` is named in errors, its last part without suffix is the plan's name."""
+    plan, errors = inspect_plan(text, name)
+    if errors:
+        more = len(errors) - MAX_ERRORS
+        tail: list[SetupError] = [PlanError(f"{more} more errors", name)] if more > 0 else []
+        raise ErrorList([*errors[:MAX_ERRORS], *tail])
+    return plan
+
+
+def inspect_plan(text: str, name: str) -> tuple[Plan, list[SetupError]]:
+    """The sound links of a plan's text, and every error of the others, by line."""
     text = text.removeprefix("\ufeff")
     reader = _Reader(text, name)
     links = tuple(reader.links())
-    if reader.errors:
-        more = len(reader.errors) - MAX_ERRORS
-        tail: list[SetupError] = [PlanError(f"{more} more errors", name)] if more > 0 else []
-        raise ErrorList([*reader.errors[:MAX_ERRORS], *tail])
-    return Plan(Path(name).stem, links, digest(text), name, text)
+    return Plan(Path(name).stem, links, digest(text), name, text), reader.errors
+
+
+def conflicts(plan: Plan) -> tuple[tuple[PlanLink, ...], list[SetupError]]:
+    """The links of a plan that can be plugged together, and an error for each that cannot: it joins a device to itself, it
+    stands there already, or its port is taken."""
+    claims, sound, errors = _Claims(), [], list[SetupError]()
+    for link in plan.links:
+        message = claims.refuse(link)
+        if message:
+            errors.append(PlanError(message, plan.file or plan.name, link.line))
+        else:
+            sound.append(link)
+    return tuple(sound), errors
+
+
+class _Claims:
+    """Which port is taken by which line."""
+
+    def __init__(self) -> None:
+        self.pairs: dict[tuple[str, ...], PlanLink] = {}
+        self.ports: dict[Place, list[tuple[PlanEnd, PlanLink]]] = {}
+
+    def refuse(self, link: PlanLink) -> str:
+        """Take the ports of a link; why not, or nothing. A refused duplicate takes none."""
+        if link.a.device == link.b.device:
+            return f"both ends are on {link.a.device}"
+        first = self.pairs.setdefault(tuple(sorted(f"{end}\0{end.lane}" for end in (link.a, link.b))), link)
+        if first is not link:
+            both = f"{link.a} to {link.b}"
+            if first.a.place == link.a.place:
+                return f"is the same link as {_where(first)}: {both}"
+            return f"is {_where(first)} written from its other end: {both}; a plan has one line for each link"
+        return "; ".join(filter(None, (self._claim(end, link) for end in (link.a, link.b))))
+
+    def _claim(self, end: PlanEnd, link: PlanLink) -> str:
+        """Take a port; only the lanes of one cable may share it."""
+        users = self.ports.setdefault(end.place, [])
+        taken = ""
+        for other, first in users:
+            same = bool(link.cable_id) and first.cable_id == link.cable_id
+            if not (same and other.lane and end.lane and other.lane != end.lane):
+                hint = "; the lines of a breakout need a lane each" if same else ""
+                taken = f"port {end} is already used by {_where(first)}{hint}"
+                break
+        users.append((end, link))
+        return taken
+
+
+def _where(link: PlanLink) -> str:
+    return f"the link {link.name}" if link.line is None else f"line {link.line}"
+
+
+def guard(cell: str) -> str:
+    """A cell as it is written: what a spreadsheet would take for a formula has an apostrophe before it."""
+    return f"'{cell}" if _FORMULA.match(cell) else cell
+
+
+def _unguard(cell: str) -> str:
+    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell[1:]) else cell
+
+
+_FORMULA = re.compile(r"'*[=+\-@]")
+
+
+def _cell(text: str) -> str:
+    return _unguard(text.strip())
 
 
 class _Reader:
@@ -63,8 +143,7 @@ class _Reader:
 
     def __init__(self, text: str, name: str) -> None:
         self.text, self.name, self.errors = text, name, list[SetupError]()
-        self.pairs: dict[tuple[str, ...], int] = {}
-        self.ports: dict[tuple[str, str], list[tuple[str, str, int]]] = {}
+        self.claims = _Claims()
 
     def fail(self, message: str, line: int | None) -> None:
         self.errors.append(PlanError(message, self.name, line))
@@ -81,7 +160,7 @@ class _Reader:
                     return
             elif len(cells) != len(header):
                 self.fail(f"has {len(cells)} fields where the header has {len(header)}", line)
-            elif (link := self.link(dict(zip(header, map(str.strip, cells), strict=True)), line)) is not None:
+            elif (link := self.link(dict(zip(header, map(_cell, cells), strict=True)), line)) is not None:
                 yield link
         if header is None:
             self.fail("is empty: a plan starts with the line " + ",".join(REQUIRED), None)
@@ -126,14 +205,7 @@ class _Reader:
         a, b = self.end(row, "a", line), self.end(row, "b", line)
         if len(self.errors) > before:
             return None
-        if a.device == b.device:
-            self.fail(f"both ends are on {a.device}", line)
-        elif self.is_new(a, b, line):
-            for end in (a, b):
-                self.claim(end, row.get("cable_id", ""), line)
-        if len(self.errors) > before:
-            return None
-        return PlanLink(
+        link = PlanLink(
             a=a,
             b=b,
             plane=plane,
@@ -147,6 +219,10 @@ class _Reader:
             tags={column: value for column, value in row.items() if column not in COLUMNS and column and value},
             line=line,
         )
+        refused = self.claims.refuse(link)
+        if refused:
+            self.fail(refused, line)
+        return None if refused else link
 
     def end(self, row: dict[str, str], side: str, line: int) -> PlanEnd:
         texts = (row.get(f"{side}_{column}", "") for column in ("device", "port", "rack", "position", "lane", "id"))
@@ -164,11 +240,11 @@ class _Reader:
         return ""
 
     def speed(self, text: str, line: int) -> int | None:
-        try:
-            return canonical.speed(text) if text else None
-        except ValueError:
-            self.fail(f"speed: {text!r} is no speed; write it like 400G", line)
-            return None
+        for form in (canonical.speed, canonical.infiniband_rate):
+            with suppress(ValueError):
+                return form(text) if text else None
+        self.fail(f"speed: {text!r} is no speed; write it like 400G or 4xNDR", line)
+        return None
 
     def length(self, text: str, line: int) -> float | None:
         try:
@@ -178,20 +254,3 @@ class _Reader:
         if value is not None and not 0 < value < 100_000:
             self.fail(f"length_m: {text!r} is no length in metres; write it like 2.5", line)
         return value
-
-    def is_new(self, a: PlanEnd, b: PlanEnd, line: int) -> bool:
-        pair = tuple(sorted(f"{end}\0{end.lane}" for end in (a, b)))
-        first = self.pairs.setdefault(pair, line)
-        if first != line:
-            self.fail(f"is the same link as line {first}: {a} to {b}", line)
-        return first == line
-
-    def claim(self, end: PlanEnd, cable_id: str, line: int) -> None:
-        """Take a port for a line; only the lanes of one cable may share it."""
-        users = self.ports.setdefault((end.device, end.port), [])
-        for cable, lane, first in users:
-            if not (cable and cable == cable_id and lane and end.lane and lane != end.lane):
-                hint = "" if not (cable and cable == cable_id) else "; the lines of a breakout need a lane each"
-                self.fail(f"port {end} is already used by line {first}{hint}", line)
-                break
-        users.append((cable_id, end.lane, line))

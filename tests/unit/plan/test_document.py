@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from auditor.errors import ErrorList, PlanError
-from auditor.plan.document import MAX_BYTES, MAX_ERRORS, parse_plan, read_plan
+from auditor.model import Plan, PlanEnd, PlanLink
+from auditor.plan.document import MAX_BYTES, MAX_ERRORS, conflicts, guard, inspect_plan, parse_plan, read_plan
 
 HEAD = "a_device,a_port,b_device,b_port"
 
@@ -78,9 +79,54 @@ def test_a_port_used_twice_names_both_lines() -> None:
     assert found == ["plan.csv:3: port l1:e0 is already used by line 2"]
 
 
-def test_the_same_link_twice_is_one_error_whichever_end_comes_first() -> None:
+def test_the_same_link_twice_is_one_error() -> None:
+    found = errors(f"{HEAD}\nh1,p0,l1,e0\nh1,p0,l1,e0\n")
+    assert found == ["plan.csv:3: is the same link as line 2: h1:p0 to l1:e0"]
+
+
+def test_a_link_listed_from_both_ends_is_told_apart_from_a_port_used_twice() -> None:
     found = errors(f"{HEAD}\nh1,p0,l1,e0\nl1,e0,h1,p0\n")
-    assert found == ["plan.csv:3: is the same link as line 2: l1:e0 to h1:p0"]
+    words = "is line 2 written from its other end: l1:e0 to h1:p0; a plan has one line for each link"
+    assert found == [f"plan.csv:3: {words}"]
+
+
+def test_a_breakout_listed_from_both_ends_is_that_too() -> None:
+    head = f"{HEAD},cable_id,a_lane,b_lane"
+    found = errors(f"{head}\nl1,e0,h1,p0,C1,1,\nl1,e0,h2,p0,C1,2,\nh2,p0,l1,e0,C1,,2\n")
+    assert len(found) == 1
+    assert "plan.csv:4: is line 3 written from its other end" in found[0]
+
+
+@pytest.mark.parametrize(("text", "bits"), [("4xNDR", 400e9), ("2xHDR", 100e9), ("NDR", 400e9), ("400G", 400e9)])
+def test_speeds_are_ethernet_or_infiniband(text: str, bits: float) -> None:
+    (link,) = parse_plan(f"{HEAD},speed\nh1,mlx5_0,l1,1,{text}\n", "plan.csv").links
+    assert link.speed == bits
+
+
+def test_dual_homing_is_two_lines() -> None:
+    plan = parse_plan(f"{HEAD},via\nh1,p0,l1,e0,PP-1/3\nh1,p1,l2,e0,PP-1/4 > PP-2/4\n", "plan.csv")
+    assert [link.via for link in plan.links] == ["PP-1/3", "PP-1/4 > PP-2/4"]
+
+
+@pytest.mark.parametrize("cell", ["=1+1", "+A", "-3", "@x", "'=1", "''+", "plain", "'quoted'", "a=b"])
+def test_a_guarded_cell_reads_back_as_it_was(cell: str) -> None:
+    (link,) = parse_plan(f"{HEAD},label\nh1,p0,l1,e0,{guard(cell)}\n", "plan.csv").links
+    assert link.label == cell
+    assert not guard(cell).startswith(("=", "+", "-", "@"))
+
+
+def test_the_sound_lines_of_a_faulty_plan_can_be_looked_at() -> None:
+    plan, found = inspect_plan(f"{HEAD},speed\nh1,p0,l1,e0,x\nh2,p0,l1,e2,400G\nh3,p0,l1,e2,400G\n", "plan.csv")
+    assert [link.line for link in plan.links] == [3]
+    assert [str(error).partition(": ")[0] for error in found] == ["plan.csv:2", "plan.csv:4"]
+
+
+def test_conflicts_of_links_from_elsewhere_name_the_link_where_there_is_no_line() -> None:
+    ends = [PlanEnd("h1", "p0"), PlanEnd("h2", "p0"), PlanEnd("l1", "e0")]
+    plan = Plan("x", (PlanLink(ends[0], ends[2]), PlanLink(ends[1], ends[2])))
+    sound, found = conflicts(plan)
+    assert sound == plan.links[:1]
+    assert [str(error) for error in found] == ["x: port l1:e0 is already used by the link h1:p0|l1:e0"]
 
 
 def test_lanes_of_one_cable_share_a_port() -> None:
