@@ -13,7 +13,7 @@ from __future__ import annotations
 import csv
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from difflib import get_close_matches
 from io import StringIO
@@ -70,6 +70,13 @@ def inspect_plan(text: str, name: str) -> tuple[Plan, list[SetupError]]:
     reader = _Reader(text, name)
     links = tuple(reader.links())
     return Plan(Path(name).stem, links, digest(text), name, text), reader.errors
+
+
+def read_rows(rows: Iterable[tuple[int, dict[str, str]]], name: str) -> tuple[tuple[PlanLink, ...], list[SetupError]]:
+    """The sound links of (line, columns) that another format gave, by the rules of this one, and every error of the others."""
+    reader = _Reader("", name)
+    links = [reader.link(row, line) for line, row in rows]
+    return tuple(link for link in links if link is not None), reader.errors
 
 
 def conflicts(plan: Plan) -> tuple[tuple[PlanLink, ...], list[SetupError]]:
