@@ -130,6 +130,6 @@ def _neighbours(sights: Sequence[RailSight], rail_of: Mapping[str, Rail]) -> dic
 
 def _each_once(links: Iterable[PlanLink]) -> tuple[PlanLink, ...]:
     """The links whose ports nobody else claims: two hosts that would share a port show that the rule does not fit them."""
-    links = tuple(dict.fromkeys(links))
+    links = tuple({link.name: link for link in links}.values())
     users = Counter(end.place for link in links for end in (link.a, link.b))
     return tuple(link for link in links if users[link.a.place] == 1 and users[link.b.place] == 1)
