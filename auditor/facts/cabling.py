@@ -102,4 +102,5 @@ class IbPort(Row):
     state: Annotated[str | None, Column("active, armed, init, down")] = None
     peer_guid: Annotated[str | None, Column("Node GUID across the cable")] = None
     peer_port: Annotated[str | None, Column("Port number across the cable, decimal")] = None
+    peer_port_guid: Annotated[str | None, Column("Port GUID across the cable, where that is no switch")] = None
     peer_description: Annotated[str | None, Column("Node description of the far end as sent")] = None
