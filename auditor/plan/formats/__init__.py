@@ -6,14 +6,16 @@ understood is an error with file and line.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import operator
+import re
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from types import MappingProxyType
 
 from auditor.errors import PlanError
 from auditor.loader import declared
-from auditor.model import Plan, PlanLink
+from auditor.model import Place, Plan, PlanLink
 from auditor.plan.document import COLUMNS, MAX_BYTES
 
 TAGS = "tags"
@@ -50,7 +52,7 @@ class PlanFormat:
     read: (bytes, name for messages, options) to links; raises PlanError or ErrorList with file and line.
     write: the plan as text, and the columns it uses that the text does not hold; None where a format is read only. Raises
     PlanError for a name that the format cannot write.
-    carries: columns of the native plan that come back when what was written is read; `TAGS` for those beyond its own.
+    carries: columns that come back when what was written is read; `TAGS` for all beyond those of the native plan.
     note: one sentence about it for the help. options: the keys that `read` knows, each with a sentence.
     """
 
@@ -120,9 +122,32 @@ def write_speed(bits: int) -> str:
     return f"{bits / 1000:.3f}k"
 
 
+def natural(text: str) -> tuple[tuple[int, int, str], ...]:
+    """A key that sorts `swp2` before `swp10`."""
+    parts = re.split(r"([0-9]+)", text)
+    return tuple((1, int(part), part) if at % 2 else (0, 0, part) for at, part in enumerate(parts))
+
+
+def in_order(links: Iterable[PlanLink]) -> list[PlanLink]:
+    """Links by the names of their ends, numbers as numbers: the same for any order they came in."""
+    ends = operator.attrgetter("a.device", "a.port", "b.device", "b.port", "a.lane", "b.lane")
+    return sorted(links, key=lambda link: tuple(map(natural, ends(link))))
+
+
+def without_shared_ports(plan: Plan, title: str) -> None:
+    """Raises PlanError where lanes of a breakout share the name of a port: a format that has no lanes cannot tell them apart."""
+    seen: set[Place] = set()
+    for link in plan.links:
+        for end in (link.a, link.b):
+            if end.place in seen:
+                message = f"{end} stands for several lanes, and {title} has none: give each lane the name of its own port"
+                raise PlanError(message, plan.file or plan.name, link.line)
+            seen.add(end.place)
+
+
 def lost(plan: Plan, carries: frozenset[str]) -> tuple[str, ...]:
     """The columns that a plan uses and a format does not hold, in the order of the native plan."""
     used = dict.fromkeys(column for link in plan.links for column in columns_of(link))
     known = [column for column in COLUMNS if column in used and column not in carries]
-    tags = sorted(column for column in used if column not in COLUMNS and TAGS not in carries)
+    tags = sorted(column for column in used if not (column in COLUMNS or column in carries or TAGS in carries))
     return (*known, *tags)
