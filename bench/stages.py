@@ -14,7 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from auditor import __version__
-from auditor.cabling.links import build_links
+from auditor.cabling.links import build_wiring
 from auditor.checks import rules
 from auditor.collect.capture import CaptureCollector
 from auditor.evaluate import job as unit
@@ -73,7 +73,7 @@ def measure(pods: int) -> Cost:
                 cost.seconds[name] = cost.seconds.get(name, 0.0) + seconds
         with cost.stage("links"):
             ends = {(end.device, end.port): end for outcome in outcomes for end in outcome.ends}
-            planned = build_links(project.plan, ends, project.devices)
+            planned = build_wiring(project.plan, ends, project.devices).links
             judged = links.judge(planned, project.fabric, {}, frozenset(project.devices), ())
         cost.passed = sum(len(result.passed) for outcome in outcomes for result in outcome.results)
         cost.passed += sum(len(result.passed) for result in judged.results)

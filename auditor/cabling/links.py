@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Container, Mapping, Sequence
 
 from auditor.cabling.identity import Directory, Seen, Sight, Sighting
 from auditor.model import (
     ABSENT,
     Device,
+    FabricPort,
     Gap,
     GapReason,
     Link,
@@ -19,18 +20,26 @@ from auditor.model import (
     PlanEnd,
     PlanLink,
     Status,
+    Wiring,
 )
 
 READS = ("interface.up", "interface.enabled", "system.hostname")
 """Facts of a link end, as `table.column`, that the verdicts use where they are there."""
 
 
-def build_links(plan: Plan, ends: Mapping[Place, LinkEnd], devices: Mapping[str, Device]) -> tuple[Link, ...]:
-    """Every planned link, in the plan's order, with both ends and its verdict.
+def build_wiring(
+    plan: Plan,
+    ends: Mapping[Place, LinkEnd],
+    devices: Mapping[str, Device],
+    fabric_ports: Sequence[FabricPort] = (),
+    near: Container[str] | None = None,
+) -> Wiring:
+    """What the evidence says of the cables, causes aside: planned links in the plan's order, each with its verdict.
 
     `ends` are keyed by (device, planned port); ends of unplanned ports may be among them and count as evidence. An end that
     is not there becomes one with a gap. `devices` is the inventory: what it does not hold as installed is `not_yet`.
-    Neighbours seen by a port that is down are no evidence.
+    `fabric_ports` is what hosts that walked an InfiniBand subnet saw. `near`: links without an end on one of these devices
+    are left out of the result; as evidence and for names they count all the same.
     """
     planned = [end for link in plan.links for end in (link.a, link.b)]
     full = dict(ends)
@@ -43,7 +52,8 @@ def build_links(plan: Plan, ends: Mapping[Place, LinkEnd], devices: Mapping[str,
     seers = _seers(
         seen, {_place(one): _place(other) for link in plan.links for one, other in ((link.a, link.b), (link.b, link.a))}
     )
-    return tuple(_build(link, full, devices, directory, seen, seers) for link in plan.links)
+    chosen = [link for link in plan.links if near is None or link.a.device in near or link.b.device in near]
+    return Wiring(tuple(_build(link, full, devices, directory, seen, seers) for link in chosen), ends=full)
 
 
 def _unseen(end: PlanEnd, device: Device | None) -> LinkEnd:

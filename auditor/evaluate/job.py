@@ -12,7 +12,7 @@ from auditor import evidence
 from auditor.address import Address
 from auditor.checks import rules
 from auditor.drift import row_set
-from auditor.evaluate import attributes, device, links, rollout
+from auditor.evaluate import attributes, device, ends, rollout
 from auditor.facts import Row
 from auditor.model import (
     DeviceJob,
@@ -69,7 +69,7 @@ def run(job: DeviceJob) -> DeviceOutcome:
         findings=tuple(finder.prove(finding) for finding in judged.findings),
         row_sets=tuple(found for found in sets if job.previous.get(found.key) != found.digest),
         seen={found.key: found.digest for found in sets},
-        ends=links.emit(
+        ends=ends.emit(
             state,
             job.plan,
             resolved,

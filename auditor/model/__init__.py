@@ -6,6 +6,7 @@ from auditor.model.device import Device, Status, is_host
 from auditor.model.peers import PeerFact, PeerGroup, Peers, PeerValue
 from auditor.model.plan import (
     Fabric,
+    FabricPort,
     Fact,
     Hop,
     HopCell,
@@ -85,6 +86,7 @@ __all__ = [
     "Evidence",
     "Expectation",
     "Fabric",
+    "FabricPort",
     "Fact",
     "Failure",
     "Fill",

@@ -232,6 +232,33 @@ class NeighbourSeen(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class FabricPort:
+    """One port of an InfiniBand node, as the host that walked the subnet lists it; `port` is empty for the node itself.
+
+    `witness` is that host; `fact` a cell of the row. GUIDs are 16 hex digits, ports decimal numbers, `rate` is in bit/s.
+    `whole` (of a node): the walk lists every port of it that has a living cable.
+    """
+
+    witness: str
+    guid: str
+    port: str = ""
+    kind: str = ""
+    description: str = ""
+    node_ports: int | None = None
+    port_guid: str = ""
+    peer_guid: str = ""
+    peer_port: str = ""
+    peer_description: str = ""
+    width: int | None = None
+    speed: str = ""
+    rate: int | None = None
+    state: str = ""
+    fact: Fact | None = None
+    collected_at: datetime | None = None
+    whole: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class LinkEnd:
     """One end of a link with the facts its device job emitted. `port` is the planned name, `interface` the device's own.
 

@@ -11,7 +11,7 @@ from auditor.address import Layer
 from auditor.model.baseline import Baseline, Document, Waiver
 from auditor.model.device import Device
 from auditor.model.peers import PeerFact
-from auditor.model.plan import Fabric, LinkEnd, PlanSlice
+from auditor.model.plan import Fabric, FabricPort, LinkEnd, PlanSlice
 from auditor.model.raw import Gap, RawOutput
 from auditor.model.verdict import Cause, Finding, Result
 
@@ -64,7 +64,7 @@ class DeviceJob:
 @dataclass(frozen=True, slots=True)
 class DeviceOutcome:
     """What a device job gives back: small, whatever the device's size. `row_sets` holds only those whose digest changed;
-    `seen` the digests of all whole ones."""
+    `seen` the digests of all whole ones; `fabric_ports` what its walk of an InfiniBand subnet shows of other devices."""
 
     device: str
     collected_at: datetime
@@ -78,6 +78,7 @@ class DeviceOutcome:
     seconds: Mapping[str, float] = field(default_factory=dict)
     hardware_model: str = ""
     peers: tuple[PeerFact, ...] = ()
+    fabric_ports: tuple[FabricPort, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

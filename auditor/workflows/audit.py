@@ -16,10 +16,11 @@ from typing import Protocol
 
 from auditor import __version__, evidence
 from auditor.address import Address
-from auditor.cabling.links import build_links
+from auditor.cabling.links import build_wiring
 from auditor.checks import peers, rules
 from auditor.collect import Collector
 from auditor.evaluate import causes, expiry, findings, links
+from auditor.evaluate import ends as link_ends
 from auditor.evaluate.device import Judged, lines, selected
 from auditor.evaluate.peers import Census
 from auditor.model import (
@@ -161,7 +162,7 @@ def wanted(request: Request, project: Project, baselines: Iterable[Sequence[Base
             reads.update(rule.reads, rule.optional)
             link_rules |= rule.kind is not RuleKind.DEVICE
     if link_rules and project.plan.links:
-        reads.update(links.ALWAYS)
+        reads.update(link_ends.ALWAYS)
         reads.update(f"neighbour.{name}" for name in ("system", "port_kind"))
     return frozenset(reads | alike)
 
@@ -226,7 +227,8 @@ def _planned_links(request: Request, project: Project, store: Store | None, gath
         oldest = max(seen, default=datetime.now(UTC)) - project.settings.peer_max_age
         for end in store.link_ends(far, oldest):
             ends.setdefault((end.device, end.port), end)
-    return build_links(replace(project.plan, links=near), ends, project.devices)
+    fabric_ports = [port for outcome in gathered.outcomes.values() for port in outcome.fabric_ports]
+    return build_wiring(project.plan, ends, project.devices, fabric_ports, names).links
 
 
 def _judge_links(request: Request, project: Project, planned: Sequence[Link], gathered: _Gathered) -> Judged:

@@ -14,12 +14,13 @@ from auditor.baseline import learn as learning
 from auditor.baseline.document import PROFILE, VERSION, parse_document
 from auditor.baseline.learn import Member
 from auditor.baseline.lesson import LEAST, SHARE, Lesson, Terms, write
-from auditor.cabling.links import build_links
+from auditor.cabling.links import build_wiring
 from auditor.checks import rules
 from auditor.collect.capture import CaptureCollector
 from auditor.errors import SetupError
 from auditor.evaluate import links, stored
 from auditor.evaluate.device import Subject, judge
+from auditor.evaluate.ends import emit
 from auditor.model import Device, Finding, LinkEnd, PlanSlice, Severity, State, TrafficClass, is_host
 from auditor.parse import parse_device
 from auditor.plan import groups as plan_groups
@@ -137,12 +138,11 @@ def _members(project: Project, devices: Sequence[Device], states: Mapping[str, S
         told.extend(judged.findings)
         resolved = plan_groups.resolve_ports(slice_, state)
         at, failed = state.collected_at, judged.failed_cells
-        emitted = links.emit(state, slice_, resolved, device.role, failed, at, fabric, host=host)
+        emitted = emit(state, slice_, resolved, device.role, failed, at, fabric, host=host)
         ends.update({(end.device, end.port): end for end in emitted})
         members.append(Member(device.name, device.role, " and ".join(device.platforms), model, state, groups))
     names = frozenset(states)
-    near = tuple(link for link in project.plan.links if not names.isdisjoint((link.a.device, link.b.device)))
-    planned = build_links(replace(project.plan, links=near), ends, project.devices)
+    planned = build_wiring(project.plan, ends, project.devices, near=names).links
     told.extend(links.judge(planned, fabric, {}, names).findings)
     faulty: dict[str, dict[str, str]] = defaultdict(dict)
     for finding in told:

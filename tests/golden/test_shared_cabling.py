@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from auditor.address import Address, Layer
-from auditor.cabling.links import build_links
+from auditor.cabling.links import build_wiring
 from auditor.canonical import mac
 from auditor.model import Device, Fact, LinkEnd, LinkVerdict, Plan, PlanEnd, PlanLink
 
@@ -32,7 +32,7 @@ def end(device, port, identities=(), neighbours=(), up=None):
 def verdicts(plan, ends):
     names = {end.device for link in plan.links for end in (link.a, link.b)}
     devices = {name: Device(name, ("linux",)) for name in names}
-    links = build_links(plan, {(item.device, item.port): item for item in ends}, devices)
+    links = build_wiring(plan, {(item.device, item.port): item for item in ends}, devices).links
     return {(link.plan.a.device, link.plan.a.port): link for link in links}
 
 

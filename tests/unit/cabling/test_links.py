@@ -1,7 +1,7 @@
 import pytest
 
 from auditor.address import Address, Layer
-from auditor.cabling.links import build_links
+from auditor.cabling.links import build_wiring
 from auditor.model import ABSENT, Device, Fact, Gap, GapReason, LinkEnd, LinkVerdict, Plan, PlanEnd, PlanLink, Status
 
 HOST, LEAF = ("gpu-01", "ens1np0"), ("leaf-01", "Ethernet0")
@@ -33,7 +33,7 @@ def build(*ends, plan=((HOST, LEAF),), planned=(), unknown=()):
         for name in names
         if name not in unknown
     }
-    return build_links(Plan("plan", links), {(item.device, item.port): item for item in ends}, devices)
+    return build_wiring(Plan("plan", links), {(item.device, item.port): item for item in ends}, devices).links
 
 
 def verdict(*ends, **options):
@@ -167,7 +167,7 @@ def test_unknown_when_nothing_was_collected():
 
 def test_links_stand_in_the_order_of_the_plan_with_its_line():
     plan = Plan("p", tuple(PlanLink(PlanEnd(f"gpu-{n:02}", "e"), PlanEnd("leaf-01", f"Ethernet{n}"), line=n) for n in (9, 3, 5)))
-    assert [link.plan.line for link in build_links(plan, {}, {})] == [9, 3, 5]
+    assert [link.plan.line for link in build_wiring(plan, {}, {}).links] == [9, 3, 5]
 
 
 def test_a_pod_of_four_thousand_links_is_matched_by_name():

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from auditor.collect.capture import CaptureCollector
-from auditor.evaluate.links import columns
+from auditor.evaluate.ends import columns
 from auditor.lab.fabric import Size, design
 from auditor.lab.faults import inject
 from auditor.lab.project import generate, write_capture

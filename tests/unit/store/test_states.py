@@ -10,7 +10,7 @@ from auditor import drift
 from auditor.address import Address, Layer
 from auditor.errors import StoreError
 from auditor.facts import Interface, Neighbour, QosPort
-from auditor.model import ABSENT, Change, DeviceOutcome, Fact, Gap, GapReason, LinkEnd, RowSet, SetKey
+from auditor.model import ABSENT, Change, DeviceOutcome, Fact, Gap, GapReason, LinkEnd, NeighbourSeen, RowSet, SetKey
 from auditor.store import Store
 
 DAY = timedelta(days=1)
@@ -216,7 +216,7 @@ def end(port: str = "Ethernet0", neighbour: str = "gpu-01", **facts: object) -> 
         gap = Gap("leaf-01", "interface", "s", value) if isinstance(value, GapReason) else None
         address = Address("interface", (port,), column)
         known[f"interface.{column}"] = Fact(address, None if gap else value, Layer.APPLIED, "sonic", "s", "d" * 64, gap)  # type: ignore[arg-type]
-    heard = ((neighbour, "nic0", "name", "", ""),) if neighbour else ()
+    heard = (NeighbourSeen(neighbour, "nic0", "name"),) if neighbour else ()
     return LinkEnd("leaf-01", port, port, "leaf", known, heard, ("aa:bb:cc:00:00:01",), START)
 
 
