@@ -122,6 +122,25 @@ def write_speed(bits: int) -> str:
     return f"{bits / 1000:.3f}k"
 
 
+def devices_of(links: Iterable[PlanLink]) -> dict[str, ImportedDevice]:
+    """What links say of their devices, by name: rack, position, and the columns `a_role`, `a_model` … where a plan has them.
+
+    The first word counts. A plan of its own has no use for role and model; they stand in it for formats that must name them.
+    """
+    found: dict[str, ImportedDevice] = {}
+    for link in links:
+        for side, end in (("a", link.a), ("b", link.b)):
+            known = found.get(end.device) or ImportedDevice(end.device)
+            found[end.device] = ImportedDevice(
+                name=end.device,
+                role=known.role or link.tags.get(f"{side}_role", ""),
+                rack=known.rack or end.rack,
+                position=known.position or end.position,
+                hardware_model=known.hardware_model or link.tags.get(f"{side}_model", ""),
+            )
+    return dict(sorted(found.items()))
+
+
 def natural(text: str) -> tuple[tuple[int, int, str], ...]:
     """A key that sorts `swp2` before `swp10`."""
     parts = re.split(r"([0-9]+)", text)

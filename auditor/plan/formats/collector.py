@@ -13,7 +13,7 @@ from auditor.canonical import printable
 from auditor.errors import ErrorList, PlanError, SetupError
 from auditor.model import Place
 from auditor.plan.document import MAX_ERRORS, read_rows
-from auditor.plan.formats import Imported, ImportedDevice
+from auditor.plan.formats import Imported, ImportedDevice, devices_of
 
 Columns = dict[str, str]
 _Pair = tuple[tuple[str, ...], ...]
@@ -56,7 +56,7 @@ class Collector:
     def note(self, text: str, line: int | None = None) -> None:
         """Say something about a line, or about the whole document; the same words about many lines are one note."""
         lines = self._notes.setdefault(printable(text), [])
-        if line is not None:
+        if line is not None and lines[-1:] != [line]:
             lines.append(line)
 
     def device(self, device: ImportedDevice, line: int | None = None) -> None:
@@ -128,10 +128,8 @@ class Collector:
             raise ErrorList(errors[:MAX_ERRORS])
         if not links:
             raise PlanError("holds no cable", self.name)
-        for link in links:
-            for end in (link.a, link.b):
-                if end.device not in self._devices or end.rack or end.position:
-                    self.device(ImportedDevice(end.device, rack=end.rack, position=end.position), link.line)
+        for device in devices_of(links).values():
+            self._devices.setdefault(device.name, device)
         self._alike(self._devices)
         devices = tuple(device for _, device in sorted(self._devices.items()))
         return Imported(links, tuple(self._told()), devices)

@@ -1,6 +1,7 @@
 """The DOT language as Graphviz publishes it, read into statements that keep their lines; the only importer of lark.
 
-Beyond https://graphviz.org/doc/info/lang.html: `#` begins a comment anywhere, not only at the start of a line.
+It differs from https://graphviz.org/doc/info/lang.html in two things: `#` begins a comment anywhere, not only at the start of a
+line; and `leaf-01:swp1` without quotes, which Graphviz takes for a node `leaf` and another one `-01`, is an error.
 """
 
 from __future__ import annotations
@@ -42,8 +43,8 @@ EDGE.2: /edge\b/i
 SUBGRAPH.2: /subgraph\b/i
 OPENED: "{"
 _EDGEOP: "--" | "->"
-NAME: /[A-Za-z_\u0080-\U0010ffff][A-Za-z0-9_\u0080-\U0010ffff]*/
-NUMERAL: /-?(\.[0-9]+|[0-9]+(\.[0-9]*)?)/
+NAME: /[A-Za-z_\u0080-\U0010ffff][A-Za-z0-9_\u0080-\U0010ffff]*+(?!\.|-[^->])/
+NUMERAL: /-?(\.[0-9]++|[0-9]++(\.[0-9]*+)?+)(?![A-Za-z_.\u0080-\U0010ffff]|-[^->])/
 QUOTED: /"[^"\\]*(\\.[^"\\]*)*"/s
 HTML: /<([^<>]|<[^<>]*>)*>/
 %ignore /[\s\ufeff]+/
@@ -192,7 +193,7 @@ def _readable(problem: UnexpectedToken | UnexpectedCharacters, text: str, name: 
     at = problem.pos_in_stream or 0
     rest = text[at : at + 200].partition("\n")[0].strip()
     hint = ""
-    if rest[:1] in {"-", "."} or (at and text[at - 1].isdigit() and rest[:1].isalpha()):
+    if re.match(r"[\w.-]*[\w.](?:[-.]|(?<=[0-9])(?=[^\W0-9]))", rest):
         hint = "; names with a dash or a dot, or that begin with a digit, need quotes"
     elif rest.startswith('"') and rest.count('"') % 2:
         hint = "; a quote is not closed"

@@ -8,7 +8,7 @@ from io import StringIO
 
 from auditor.model import Plan
 from auditor.plan.document import COLUMNS, REQUIRED, guard, parse_plan
-from auditor.plan.formats import TAGS, Imported, ImportedDevice, PlanFormat, columns_of, decode, in_order
+from auditor.plan.formats import TAGS, Imported, PlanFormat, columns_of, decode, devices_of, in_order
 
 
 def sniff(raw: bytes, _name: str) -> bool:
@@ -21,11 +21,7 @@ def sniff(raw: bytes, _name: str) -> bool:
 def read(raw: bytes, name: str, _options: Mapping[str, str]) -> Imported:
     """A native plan, as it is."""
     links = parse_plan(decode(raw, name), name).links
-    devices = {end.device: ImportedDevice(end.device) for link in links for end in (link.a, link.b)}
-    for end in (end for link in links for end in (link.a, link.b) if end.rack or end.position):
-        known = devices[end.device]
-        devices[end.device] = ImportedDevice(end.device, "", known.rack or end.rack, known.position or end.position)
-    return Imported(links, (), tuple(device for _, device in sorted(devices.items())))
+    return Imported(links, (), tuple(devices_of(links).values()))
 
 
 def write(plan: Plan) -> tuple[str, tuple[str, ...]]:
