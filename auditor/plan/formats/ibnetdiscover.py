@@ -28,6 +28,9 @@ def sniff(raw: bytes, _name: str) -> bool:
 
 def read(raw: bytes, name: str, options: Mapping[str, str]) -> Imported:
     """Every cable between two nodes. An output that was cut is an error: cables would be missing in silence."""
+    guids = options.get("guids", "yes")
+    if guids not in ("yes", "no"):
+        raise PlanError(f"option guids must be yes or no, not {guids!r}")
     fabric = ibnet.discover(decode(raw, name))
     if not fabric.nodes:
         raise PlanError("holds no node of a fabric: this is no output of ibnetdiscover", name)
@@ -46,20 +49,24 @@ def read(raw: bytes, name: str, options: Mapping[str, str]) -> Imported:
         if cable.guid == cable.peer_guid:
             out.note("is a cable from a node to itself, and is left out", cable.line)
         else:
-            out.add(_columns(fabric, names, cable, options), cable.line)
+            out.add(_columns(fabric, names, cable, guids == "yes"), cable.line)
     out.note("what is plugged today is taken as the plan: a wrong cable or a slow link in it counts as right")
     return out.result()
 
 
 def _doubts(out: Collector, fabric: ibnet.Fabric) -> None:
+    doubts = ibnet.doubts(fabric)
     lines = {(cable.guid, cable.port): cable.line for cable in fabric.cables()}
-    for doubt in ibnet.doubts(fabric):
-        what = f"{doubt.guid}[{doubt.port}]" if doubt.port else doubt.guid
-        if doubt.cut:
-            message = f"the output was cut: the block of {what} is missing or ends early, and so do its cables"
-        else:
-            message = f"contradicts the line of {doubt.by}[{doubt.by_port}]: the fabric changed while it was read"
-        out.fail(message, lines.get((doubt.guid, doubt.port)) or lines.get((doubt.by, doubt.by_port)))
+    cut = [doubt for doubt in doubts if doubt.cut]
+    if cut:
+        first = f"{cut[0].guid}[{cut[0].port}]" if cut[0].port else cut[0].guid
+        message = f"was cut: {len(cut)} far ends of cables are not in the output, the first {first}; cables would be missing"
+        out.fail(message, lines.get((cut[0].by, cut[0].by_port)))
+    for doubt in doubts:
+        if not doubt.cut:
+            other = lines.get((doubt.by, doubt.by_port))
+            message = f"contradicts line {other}: the fabric changed while it was read"
+            out.fail(message, lines.get((doubt.guid, doubt.port)))
 
 
 def _names(out: Collector, fabric: ibnet.Fabric) -> dict[str, tuple[str, str]]:
@@ -73,12 +80,11 @@ def _names(out: Collector, fabric: ibnet.Fabric) -> dict[str, tuple[str, str]]:
         device, adapter = told[guid]
         first = node.cables[0].line if node.cables else None
         if not device or often[device, adapter] > 1:
-            why = "several nodes have this description" if device else "its description does not say whose it is"
-            device, adapter = f"{'S' if node.kind == 'switch' else 'H'}-{guid}", "" if node.kind == "switch" else "1"
-            out.note(f"{device} goes by its GUID: {why} ({node.description!r}); put the name of the device in its place", first)
-            told[guid] = device, adapter
-        role = "" if node.kind == "switch" else "gpu_host"
-        out.device(ImportedDevice(device, role, hardware_model=model, platforms=("infiniband",) if model else ()), first)
+            why = "several nodes have its description" if device else "its description does not say whose it is"
+            out.note(f"the node goes by its GUID, since {why} ({node.description!r}); put the device's name in its place", first)
+            device = f"{'S' if node.kind == 'switch' else 'H'}-{guid}"
+            told[guid] = device, "" if node.kind == "switch" else "1"
+        out.device(ImportedDevice(device, hardware_model=model), first)
     return told
 
 
@@ -89,9 +95,7 @@ def _told(node: ibnet.Node) -> tuple[str, str]:
     return ibnet.adapter_name(node.description)
 
 
-def _columns(
-    fabric: ibnet.Fabric, names: Mapping[str, tuple[str, str]], cable: ibnet.Cable, options: Mapping[str, str]
-) -> dict[str, str]:
+def _columns(fabric: ibnet.Fabric, names: Mapping[str, tuple[str, str]], cable: ibnet.Cable, guids: bool) -> dict[str, str]:
     columns = {}
     ends = (("a", cable.guid, cable.port, cable.port_guid), ("b", cable.peer_guid, cable.peer_port, cable.peer_port_guid))
     for side, guid, port, port_guid in ends:
@@ -103,7 +107,7 @@ def _columns(
             columns[f"{side}_model"] = ibnet.switch_name(node.description)[1]
         else:
             columns[f"{side}_port"] = adapter if node.ports == 1 else f"{adapter}/{port}"
-            columns[f"{side}_id"] = port_guid or "" if options.get("guids", "yes") != "no" else ""
+            columns[f"{side}_id"] = (port_guid or "") if guids else ""
     speed = ibnet.rate(cable.width, cable.speed)
     return columns | ({"speed": write_speed(speed)} if speed else {})
 

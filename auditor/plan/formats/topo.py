@@ -77,7 +77,7 @@ def read(raw: bytes, name: str, _options: Mapping[str, str]) -> Imported:
 
 
 def _system(out: Collector, kind: str, device: str, line: int) -> None:
-    out.device(ImportedDevice(device, hardware_model="" if kind == UNKNOWN_TYPE else kind, platforms=("infiniband",)), line)
+    out.device(ImportedDevice(device, hardware_model="" if kind == UNKNOWN_TYPE else kind), line)
 
 
 def _cable(out: Collector, system: tuple[str, str], cable: re.Match[str], line: int) -> None:
