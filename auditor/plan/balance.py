@@ -12,7 +12,8 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from auditor.model import Device, PlanEnd, PlanLink, Severity
-from auditor.plan.tiers import Load, PlaneShape, carries, natural, some, weight
+from auditor.plan.formats import natural
+from auditor.plan.tiers import Load, PlaneShape, carries, some, weight
 
 FEW = Fraction(1, 4)
 """A rail with at most this share of a leaf's most frequent rail does not belong there."""

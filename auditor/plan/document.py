@@ -129,6 +129,14 @@ def _where(link: PlanLink) -> str:
     return f"the link {link.name}" if link.line is None else f"line {link.line}"
 
 
+def read_speed(text: str) -> int:
+    """Bits per second of `400G`, `4xNDR`, `NDR`; raises ValueError."""
+    for form in (canonical.speed, canonical.infiniband_rate):
+        with suppress(ValueError):
+            return form(text)
+    raise ValueError(f"{text!r} is no speed; write it like 400G or 4xNDR")
+
+
 def guard(cell: str) -> str:
     """A cell as it is written: what a spreadsheet would take for a formula has an apostrophe before it."""
     return f"'{cell}" if _FORMULA.match(cell) else cell
@@ -247,11 +255,11 @@ class _Reader:
         return ""
 
     def speed(self, text: str, line: int) -> int | None:
-        for form in (canonical.speed, canonical.infiniband_rate):
-            with suppress(ValueError):
-                return form(text) if text else None
-        self.fail(f"speed: {text!r} is no speed; write it like 400G or 4xNDR", line)
-        return None
+        try:
+            return read_speed(text) if text else None
+        except ValueError as problem:
+            self.fail(f"speed: {problem}", line)
+            return None
 
     def length(self, text: str, line: int) -> float | None:
         try:

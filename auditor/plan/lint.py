@@ -18,12 +18,10 @@ from auditor.model import Device, Fabric, Plan, PlanEnd, PlanLink, Severity
 from auditor.plan.balance import Told, balance
 from auditor.plan.document import conflicts
 from auditor.plan.optics import medium, reach
-from auditor.plan.tiers import PlaneShape, hosts, is_adapter, shapes, some, speed_text, sums
+from auditor.plan.tiers import PlaneShape, hosts, is_adapter, is_management, shapes, some, speed_text, sums
 
 MOST_HINTS = 50
 """Looking for similar names is slow where a plan and an inventory share none."""
-
-_MANAGEMENT = re.compile(r"(eth|mgmt|management|ma|me|fxp|em|bmc|ipmi|console|con|usb)[\d/.:-]*|.*\bbmc\b.*", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +41,10 @@ class PlanFinding:
 
 @dataclass(frozen=True, slots=True)
 class KnownPorts:
-    """What a device was last seen to have: the planned ports that something of it answers to, and its interfaces."""
+    """What a device was last seen to have: its interfaces, and the planned ports that certainly nothing of it answers to."""
 
-    answers: frozenset[str]
     names: tuple[str, ...] = ()
+    lacks: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +125,7 @@ def _unknown_devices(plan: Plan, around: Surroundings) -> Iterator[Told]:
 def _unknown_ports(plan: Plan, around: Surroundings) -> Iterator[Told]:
     for end, link in _ends(plan):
         known = around.ports.get(end.device)
-        if known is not None and end.port not in known.answers:
+        if known is not None and end.port in known.lacks:
             close = get_close_matches(end.port, known.names, n=1, cutoff=0.7)
             hint = f"; it has {close[0]!r}" if close else f"; it has {some(known.names, 3)}" if known.names else ""
             yield Told(Severity.ERROR, "unknown_port", f"{end.device} has no port {end.port!r}{hint}", link.line)
@@ -275,7 +273,7 @@ def _shared_switches(planes: Iterable[PlaneShape], endpoints: frozenset[str]) ->
         kind = "oob" if "oob" in plane.name else "storage" if "storage" in plane.name else ""
         for link in plane.links if kind else ():
             for end in (link.a, link.b):
-                if end.device not in endpoints and not _MANAGEMENT.fullmatch(end.port) and not is_adapter(end.port):
+                if end.device not in endpoints and not is_management(end.port) and not is_adapter(end.port):
                     carried[end.device][kind].append(link)
     for device, kinds in carried.items():
         if len(kinds) == 2:

@@ -22,6 +22,14 @@ _ADAPTER = re.compile(
 )
 
 
+_MANAGEMENT = re.compile(r"(eth|mgmt|management|ma|me|fxp|em|bmc|ipmi|console|con|usb)[\d/.:-]*", re.IGNORECASE)
+
+
+def is_management(port: str) -> bool:
+    """Whether a port of a switch is named as its own management ports are: it forwards nothing."""
+    return _MANAGEMENT.fullmatch(port) is not None
+
+
 def is_adapter(port: str) -> bool:
     """Whether a port is named as hosts name theirs."""
     return _ADAPTER.fullmatch(port) is not None
@@ -177,8 +185,3 @@ def some(names: Iterable[str], most: int = 4) -> str:
     listed = list(names)
     rest = len(listed) - most
     return ", ".join(listed) if rest <= 0 else f"{', '.join(listed[:most])} and {rest:,} more"
-
-
-def natural(text: str) -> tuple[tuple[int, int | str], ...]:
-    """A key that sorts `nic2` before `nic10`."""
-    return tuple((0, int(part)) if part.isdigit() else (1, part) for part in re.split(r"(\d+)", text) if part)
