@@ -20,6 +20,7 @@ COMMANDS: dict[str, str] = {
     "commands": "List every command that would be sent to a device.",
     "parse": "Show what one raw output becomes, as JSON.",
     "baseline": "List, lint, explain, compare and release baselines.",
+    "cabling": "Prove the cables of the plan; print work orders and sheets for the rack.",
     "plan": "Lint, import, export, generate and compare wiring plans.",
     "rollout": "See how far rollouts are; ask whether the next wave may start.",
     "inventory": "Look at the inventory and test logins.",

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Container, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from auditor.checks import rules
 from auditor.evaluate import findings
+from auditor.evaluate.causes import CABLING
 from auditor.evaluate.device import Judged, crash, selected
 from auditor.facts import Neighbour
 from auditor.model import (
@@ -25,20 +26,8 @@ from auditor.model import (
     Wiring,
 )
 
-ROOT = "cabling"
-"""The kind of root of findings that a cabling cause explains; its text is the cause's key."""
-
 NOT_PROVEN = CauseKind.NOT_PROVEN.value
 """Rule and root of links of which nobody says where they go: one cause, however many."""
-
-
-@dataclass(frozen=True, slots=True)
-class Told:
-    """What the report says of a cause: its title, its kind, the steps of its work order."""
-
-    title: str
-    kind: str
-    work_order: tuple[str, ...] = ()
 
 
 def judge(
@@ -109,10 +98,10 @@ def _said(rule: Rule, links: Sequence[Link], fabric: Fabric, causes: dict[str, C
 def _rooted(finding: Finding, cause: CableCause | None) -> Finding:
     name = finding.rule.partition(".")[2]
     if name == NOT_PROVEN:
-        return replace(finding, root=(ROOT, NOT_PROVEN))
+        return replace(finding, root=(CABLING, NOT_PROVEN))
     if name == "factory_description":
         return replace(finding, root=("device", finding.message.partition(" ")[0]))
     if cause is None:
         return finding
     severity = cause.severity if name in ("wrong_peer", "missing", "degraded") else finding.severity
-    return replace(finding, root=(ROOT, cause.key), severity=severity)
+    return replace(finding, root=(CABLING, cause.key), severity=severity)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from types import MappingProxyType
 
 from auditor.address import Address
 from auditor.canonical import printable
 from auditor.checks import rules
-from auditor.evaluate.cabling import ROOT, Told
 from auditor.model import Cause, Finding, Link, Result, RuleKind, Severity
 
 FOLD_ALL = 4
@@ -23,7 +22,19 @@ UNAPPLIED = "lifecycle.unapplied"
 QUESTION = 4
 """Devices of one model that must all fail a baseline line alike before the line is asked about instead of each of them."""
 
+CABLING = "cabling"
+"""The kind of root of findings that a cabling cause explains; its text is the cause's key."""
+
 _WORST_FIRST = ("regressed", "open", "flapping", "unverified", "waived", "resolved", "withdrawn")
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What the report says of a cause: its title, its kind, the steps of its work order."""
+
+    title: str
+    kind: str
+    work_order: tuple[str, ...] = ()
 
 
 def fold_device(findings: Sequence[Finding], results: Iterable[Result], device: str, host: bool) -> list[Finding]:
@@ -111,7 +122,7 @@ def gather(findings: Sequence[Finding], cables: Mapping[str, Told] = MappingProx
     causes, named = [], {}
     for (family, root), members in groups.items():
         members = sorted(members, key=_lead)
-        cable = cables.get(root) if members[0].root[0] == ROOT else None
+        cable = cables.get(root) if members[0].root[0] == CABLING else None
         cause = Cause(
             id=sha256(f"{family}\0{root}".encode("utf-8", "surrogatepass")).hexdigest()[:16],
             root=root,

@@ -9,6 +9,7 @@ from typing import Any
 
 from auditor.address import Layer
 from auditor.model.baseline import Baseline, Document, Waiver
+from auditor.model.cabling import Wiring
 from auditor.model.device import Device
 from auditor.model.peers import PeerFact
 from auditor.model.plan import Fabric, FabricPort, LinkEnd, PlanSlice
@@ -103,7 +104,8 @@ class Coverage:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One audit, finished. `gaps` of kind unsupported and waived ones do not make it incomplete."""
+    """One audit, finished. `gaps` of kind unsupported and waived ones do not make it incomplete. `wiring`: the cables as seen,
+    for those who watch them; reports tell of their causes and findings."""
 
     id: str
     started_at: datetime
@@ -123,3 +125,4 @@ class Run:
     waivers: tuple[Waiver, ...] = ()
     stored: bool = False
     notes: tuple[str, ...] = ()
+    wiring: Wiring | None = None

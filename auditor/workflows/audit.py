@@ -9,44 +9,39 @@ from __future__ import annotations
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import chain
 from typing import Protocol
 
 from auditor import __version__, evidence
-from auditor.address import Address
-from auditor.cabling.links import build_wiring
 from auditor.checks import peers, rules
 from auditor.collect import Collector
-from auditor.evaluate import causes, expiry, findings, links
+from auditor.evaluate import causes, expiry, findings
 from auditor.evaluate import ends as link_ends
 from auditor.evaluate.device import Judged, lines, selected
 from auditor.evaluate.peers import Census
 from auditor.model import (
     Baseline,
-    Change,
     Coverage,
-    Device,
     DeviceJob,
     DeviceOutcome,
     Document,
-    Evidence,
-    Fact,
     Finding,
-    Link,
-    LinkEnd,
     LinkVerdict,
     PlanSlice,
     Result,
     RuleKind,
     Run,
     Verdict,
+    Wiring,
 )
 from auditor.plan import groups as plan_groups
 from auditor.platforms import platforms
 from auditor.store import Store
+from auditor.workflows import wiring
 from auditor.workflows.project import Project
+from auditor.workflows.request import Gathered, Request
 from auditor.workflows.runner import run_jobs
 
 
@@ -58,35 +53,6 @@ class RawKeeper(Protocol):
 
     def get_raw(self, digest: str) -> str | None:
         """A kept body, or None."""
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """What to audit. `devices` are judged; `everything` collects all sources instead of those the rules read.
-
-    `witnesses` are devices outside the scope at the far ends of its links, of which outputs are at hand: read for their
-    ends, not judged, not stored.
-    """
-
-    devices: tuple[Device, ...]
-    scope: str
-    source: str
-    only: tuple[str, ...] = ()
-    everything: bool = False
-    processes: int = 0
-    whole_fleet: bool = False
-    notes: tuple[str, ...] = ()
-    witnesses: tuple[Device, ...] = ()
-
-
-@dataclass(slots=True)
-class _Gathered:
-    """What the device jobs gave, before the links are judged."""
-
-    outcomes: dict[str, DeviceOutcome] = field(default_factory=dict)
-    changes: list[Change] = field(default_factory=list)
-    ends: dict[tuple[str, str], LinkEnd] = field(default_factory=dict)
-    census: Census = field(default_factory=Census)
 
 
 def audit(
@@ -107,12 +73,12 @@ def audit(
     documents = _documents(project, chain.from_iterable(versions.values()))
     if store is not None:
         store.begin_run(run_id, started, request.scope, __version__, request.source)
-    gathered = _Gathered(census=Census({device.name: project.release_of(device) for device in project.devices.values()}))
+    gathered = Gathered(census=Census({device.name: project.release_of(device) for device in project.devices.values()}))
     jobs = _jobs(request, project, collector, store, raw, versions)
     names = {device.name for device in request.devices}
     for everybody in _batches(run_jobs(jobs, request.processes)):
         batch = [outcome for outcome in everybody if outcome.device in names]
-        gathered.ends.update({(end.device, end.port): end for outcome in everybody for end in outcome.ends})
+        gathered.witness(everybody)
         if store is not None:
             saved = store.save_outcomes(run_id, batch)
             gathered.changes.extend(change for outcome in batch for change in saved.get(outcome.device, ()))
@@ -120,12 +86,11 @@ def audit(
             gathered.outcomes[outcome.device] = replace(outcome, row_sets=(), peers=())
             gathered.census.add(outcome)
             told(outcome.device)
-    planned = _planned_links(request, project, store, gathered)
-    judged_links = _judge_links(request, project, planned, gathered)
-    facts = _facts(planned) if judged_links.findings else {}
-    judged_links.findings = [_prove(finding, facts, raw.get_raw) for finding in judged_links.findings]
+    cables, notes = wiring.wire(request, project, store, gathered)
+    judged_links = wiring.judge(request, project, cables, gathered, raw.get_raw)
     together = _judge_peers(request, project, gathered, judged_links, raw.get_raw)
-    return _finish(run_id, started, request, project, store, documents, gathered, planned, together)
+    request = replace(request, notes=(*request.notes, *notes))
+    return _finish(run_id, started, request, project, store, documents, gathered, cables, together)
 
 
 BATCH = 16
@@ -216,35 +181,7 @@ def _documents(project: Project, baselines: Iterable[Sequence[Baseline]]) -> tup
     return (*project.documents, *sorted(found.values(), key=lambda document: (document.profile, document.version)))
 
 
-def _planned_links(request: Request, project: Project, store: Store | None, gathered: _Gathered) -> tuple[Link, ...]:
-    """Links with an end in scope; the far ends of devices out of scope come from stored facts that are young enough."""
-    names = {device.name for device in request.devices}
-    near = tuple(link for link in project.plan.links if not names.isdisjoint((link.a.device, link.b.device)))
-    far = sorted({end.device for link in near for end in (link.a, link.b)} - names)
-    ends = dict(gathered.ends)
-    if store is not None and far:
-        seen = [outcome.collected_at for outcome in gathered.outcomes.values()]
-        oldest = max(seen, default=datetime.now(UTC)) - project.settings.peer_max_age
-        for end in store.link_ends(far, oldest):
-            ends.setdefault((end.device, end.port), end)
-    fabric_ports = [port for outcome in gathered.outcomes.values() for port in outcome.fabric_ports]
-    return build_wiring(project.plan, ends, project.devices, fabric_ports, names).links
-
-
-def _judge_links(request: Request, project: Project, planned: Sequence[Link], gathered: _Gathered) -> Judged:
-    failed: dict[str, tuple[str, str]] = {}
-    for outcome in gathered.outcomes.values():
-        for finding in outcome.findings:
-            for spot in finding.spots:
-                failed[spot.cell] = finding.root
-        for end in outcome.ends:
-            for cell in end.failed:
-                failed.setdefault(cell, ("port", f"{end.device}:interface[{end.interface or end.port}]"))
-    names = frozenset(device.name for device in request.devices)
-    return links.judge(planned, project.fabric, failed, names, request.only)
-
-
-def _judge_peers(request: Request, project: Project, gathered: _Gathered, judged: Judged, raw: evidence.Raw) -> Judged:
+def _judge_peers(request: Request, project: Project, gathered: Gathered, judged: Judged, raw: evidence.Raw) -> Judged:
     """What the links showed together with what the comparison of peers shows beside it."""
     told = [finding for outcome in gathered.outcomes.values() for finding in outcome.findings] + judged.findings
     census = gathered.census.judge(project.devices.values(), told, request.only)
@@ -261,34 +198,6 @@ def _judge_peers(request: Request, project: Project, gathered: _Gathered, judged
     return judged
 
 
-Facts = Mapping[tuple[str, Address], tuple[LinkEnd, Fact]]
-
-
-def _facts(planned: Sequence[Link]) -> Facts:
-    """Every fact of every link end by device and address: what findings about links and hops rest on."""
-    found: dict[tuple[str, Address], tuple[LinkEnd, Fact]] = {}
-    for end in (end for link in planned for end in link.ends):
-        for fact in (*end.facts.values(), *(cell.fact for hop in end.hops for cell in hop.cells)):
-            found.setdefault((end.device, replace(fact.address, layer=fact.layer)), (end, fact))
-    return found
-
-
-def _prove(finding: Finding, facts: Facts, raw: evidence.Raw) -> Finding:
-    """The finding with the lines that prove its cells; at most three."""
-    found: list[Evidence] = []
-    for spot in finding.spots[:3]:
-        if (spot.device, spot.address) not in facts:
-            continue
-        end, fact = facts[spot.device, spot.address]
-        place = evidence.Place(
-            spot, fact.value, fact.platform, fact.source, fact.digest, fact.command, end.collected_at or end.stale_of
-        )
-        line = evidence.find(place, platforms(), raw)
-        if line is not None and line not in found:
-            found.append(line)
-    return replace(finding, evidence=tuple(found))
-
-
 def _finish(
     run_id: str,
     started: datetime,
@@ -296,8 +205,8 @@ def _finish(
     project: Project,
     store: Store | None,
     documents: tuple[Document, ...],
-    gathered: _Gathered,
-    planned: Sequence[Link],
+    gathered: Gathered,
+    cables: Wiring,
     judged_links: Judged,
 ) -> Run:
     finished = datetime.now(UTC)
@@ -311,7 +220,8 @@ def _finish(
         results, found = results + expired[0], found + expired[1]
     kinds = {name: (project.devices[name].role, outcome.hardware_model) for name, outcome in gathered.outcomes.items()}
     found = causes.question(found, results, kinds)
-    found, _ = causes.gather(findings.waive(found, project.waivers, started.date()))
+    said = wiring.told(request, project, cables)
+    found, _ = causes.gather(findings.waive(found, project.waivers, started.date()), said)
     resolved: tuple[Finding, ...] = ()
     unverified: tuple[Finding, ...] = ()
     if store is not None:
@@ -328,7 +238,7 @@ def _finish(
             links=frozenset(link.name for link in project.plan.links),
         )
         found, resolved, unverified = list(report.findings), tuple(report.resolved), tuple(report.unverified)
-    found, grouped = causes.gather(found)
+    found, grouped = causes.gather(found, said)
     return Run(
         id=run_id,
         started_at=started,
@@ -337,7 +247,7 @@ def _finish(
         scope=request.scope,
         source=request.source,
         inputs=documents,
-        coverage=_coverage(request, outcomes, results, planned),
+        coverage=_coverage(request, outcomes, results, cables),
         results=tuple(results),
         findings=tuple(sorted(found, key=lambda item: (item.severity.rank, item.rule, item.object))),
         causes=tuple(grouped),
@@ -348,6 +258,7 @@ def _finish(
         waivers=project.waivers,
         stored=store is not None,
         notes=request.notes,
+        wiring=cables,
     )
 
 
@@ -359,9 +270,7 @@ def _rules_in_force(request: Request, project: Project) -> frozenset[str]:
     return frozenset(found)
 
 
-def _coverage(
-    request: Request, outcomes: Sequence[DeviceOutcome], results: Sequence[Result], planned: Sequence[Link]
-) -> Coverage:
+def _coverage(request: Request, outcomes: Sequence[DeviceOutcome], results: Sequence[Result], cables: Wiring) -> Coverage:
     partial = sum(outcome.reached and any(map(findings.counts_as_incomplete, outcome.gaps)) for outcome in outcomes)
     reached = sum(outcome.reached for outcome in outcomes)
     counts: Counter[str] = Counter()
@@ -374,7 +283,7 @@ def _coverage(
         counts["unsupported"] += result.unsupported
         counts["error"] += result.verdict is Verdict.ERROR
         counts["not_applicable"] += result.verdict is Verdict.NOT_APPLICABLE
-    verdicts = Counter(link.verdict for link in planned)
+    verdicts = Counter(link.verdict for link in (*cables.links, *cables.unplanned))
     return Coverage(
         devices={
             "planned": len(request.devices),
@@ -383,7 +292,7 @@ def _coverage(
             "unreachable": len(request.devices) - reached,
         },
         results={name: counts[name] for name in ("pass", "fail", "not_applicable", "not_evaluated", "error", "unsupported")},
-        links={"planned": len(planned)} | {verdict.value: verdicts[verdict] for verdict in LinkVerdict},
+        links={"planned": len(cables.links)} | {verdict.value: verdicts[verdict] for verdict in LinkVerdict},
     )
 
 

@@ -15,13 +15,14 @@ from typing import Protocol
 from auditor.collect import Collector
 from auditor.collect.capture import CaptureCollector
 from auditor.errors import SetupError
-from auditor.model import Device, Run, Severity, Status
+from auditor.model import Device, LinkEnd, Place, Run, Severity, Status
 from auditor.report import Format
 from auditor.settings import FILE
 from auditor.store import Store
 from auditor.store.raw import RawStore
-from auditor.workflows.audit import RawKeeper, Request, audit, exit_code
+from auditor.workflows.audit import RawKeeper, audit, exit_code
 from auditor.workflows.project import Project, load_project, open_project_store, stand_in
+from auditor.workflows.request import Request
 
 __all__ = ["Telling", "Wish", "exit_code", "report_format", "run"]
 
@@ -44,7 +45,11 @@ class Telling(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What the command line asked for. `scope`: devices, groups, roles, racks and pods, as Inventory.select takes them."""
+    """What the command line asked for. `scope`: devices, groups, roles, racks and pods, as Inventory.select takes them.
+
+    `far_ends`: the devices across the scope's cables, and those that walk an InfiniBand subnet, are asked too, as witnesses.
+    `known`: what an earlier look saw of them. `rails`: no plan, but the rail rule. `lang`: the language of work orders.
+    """
 
     folder: str
     scope: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -56,6 +61,10 @@ class Wish:
     keep: bool = True
     everything: bool = False
     fail_on: str | None = None
+    far_ends: bool = False
+    known: Mapping[Place, LinkEnd] = field(default_factory=dict)
+    rails: bool = False
+    lang: str = "en"
 
 
 def run(wish: Wish, told: Telling) -> tuple[Run, Severity]:
@@ -88,7 +97,10 @@ def run(wish: Wish, told: Telling) -> tuple[Run, Severity]:
             everything=wish.everything,
             processes=0 if len(devices) <= IN_PROCESS else min(os.cpu_count() or 1, 8),
             whole_fleet=wish.scope_text == "all",
-            witnesses=_witnesses(project, devices, capture),
+            witnesses=_witnesses(project, devices, capture, live=wish.far_ends and capture is None),
+            known=wish.known,
+            rails=wish.rails,
+            lang=wish.lang,
             notes=(*(capture.notes if capture is not None else ()), *_unknown_ends(project, devices), *planned),
         )
         told.start(len(devices), f"{len(devices)} devices")
@@ -106,15 +118,27 @@ def _built(devices: Sequence[Device]) -> tuple[tuple[Device, ...], tuple[str, ..
     return built, (f"status planned, left out: {shown}",) if left else ()
 
 
-def _witnesses(project: Project, devices: Sequence[Device], capture: CaptureCollector | None) -> tuple[Device, ...]:
-    """Far ends of the scope that the capture at hand holds as well."""
-    if capture is None:
+def _witnesses(
+    project: Project, devices: Sequence[Device], capture: CaptureCollector | None, *, live: bool
+) -> tuple[Device, ...]:
+    """Far ends of the scope that can be asked as well: those that the capture at hand holds, or (`live`) all that stand there.
+
+    With them come the hosts that walk an InfiniBand subnet: they see the cables of others.
+    """
+    if capture is None and not live:
         return ()
     names = {device.name for device in devices}
     ends = {(link.a.device, link.b.device) for link in project.plan.links}
     far = {name for pair in ends if not names.isdisjoint(pair) for name in pair} - names
-    held = {device.name for device in capture.devices}
-    return tuple(project.devices[name] for name in sorted(far & held) if name in project.devices)
+    far |= {device.name for device in project.devices.values() if WALKER in device.platforms} - names
+    if capture is not None:
+        far &= {device.name for device in capture.devices}
+    found = [project.devices[name] for name in sorted(far) if name in project.devices]
+    return tuple(device for device in found if device.status is not Status.PLANNED)
+
+
+WALKER = "infiniband"
+"""The platform of hosts that walk a subnet."""
 
 
 class _Temporary:

@@ -1,0 +1,125 @@
+"""The cables of a run: the ends at hand, the verdict of the evidence, the causes of wrong ones, what rules say of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from auditor import evidence
+from auditor.address import Address
+from auditor.cabling.causes import find_causes
+from auditor.cabling.links import build_wiring
+from auditor.cabling.rails import RailSight, infer_plan
+from auditor.cabling.words import WorkOrders, sentence
+from auditor.evaluate import cabling, links
+from auditor.evaluate.causes import Told
+from auditor.evaluate.device import Judged
+from auditor.model import Fact, Finding, LinkEnd, Place, Plan, Wiring, is_host
+from auditor.platforms import platforms
+from auditor.store import Store
+from auditor.workflows.project import Project
+from auditor.workflows.request import Gathered, Request
+
+
+def wire(request: Request, project: Project, store: Store | None, gathered: Gathered) -> tuple[Wiring, tuple[str, ...]]:
+    """Links with an end in scope, with verdicts and causes, and notes on what was left out.
+
+    The far ends of devices out of scope come from stored facts that are young enough.
+    """
+    names = frozenset(device.name for device in request.devices)
+    ends = dict(request.known) | gathered.ends
+    plan, notes = (project.plan, ()) if not request.rails else _by_rails(project, ends, gathered)
+    far = sorted(
+        {end.device for link in plan.links for end in (link.a, link.b) if not names.isdisjoint((link.a.device, link.b.device))}
+        - names
+        - {device for device, _ in ends}
+    )
+    if store is not None and far:
+        seen = [outcome.collected_at for outcome in gathered.outcomes.values()]
+        oldest = max(seen, default=datetime.now(UTC)) - project.settings.peer_max_age
+        for end in store.link_ends(far, oldest):
+            ends.setdefault((end.device, end.port), end)
+    found = build_wiring(plan, ends, project.devices, gathered.fabric_ports, names)
+    return replace(found, causes=find_causes(found, plan, project.fabric, project.devices, names)), notes
+
+
+def _by_rails(project: Project, ends: Mapping[Place, LinkEnd], gathered: Gathered) -> tuple[Plan, tuple[str, ...]]:
+    """The plan that the rail rule gives, from what RDMA ports of hosts see."""
+    blank = build_wiring(Plan(), ends, project.devices, gathered.fabric_ports)
+    sights = []
+    for place, far in blank.observed.items():
+        end = blank.ends.get(place)
+        if end is not None and is_host(end.role) and _is_rdma(end) and not is_host(_role(project, far[0])):
+            model = project.devices[place[0]].hardware_model if place[0] in project.devices else ""
+            sights.append(RailSight(place[0], model or gathered.models.get(place[0], ""), _slot(end), place[1], far))
+    found = infer_plan(sights)
+    return found.plan, found.notes
+
+
+def _role(project: Project, device: str) -> str:
+    return project.devices[device].role if device in project.devices else ""
+
+
+def _is_rdma(end: LinkEnd) -> bool:
+    return any(word.rpartition("/")[2].isdigit() and "/" in word for word in end.identities)
+
+
+def _slot(end: LinkEnd) -> str:
+    """What names the same slot in every host of one model: the PCI address, else the port's own name."""
+    return next((word for word in end.identities if word.count(":") == 2 and "." in word), end.interface or end.port)
+
+
+def judge(request: Request, project: Project, cables: Wiring, gathered: Gathered, raw: evidence.Raw) -> Judged:
+    """What link rules say of the two ends of cables that lead where they should, and cable rules of all of them."""
+    failed: dict[str, tuple[str, str]] = {}
+    for outcome in gathered.outcomes.values():
+        for finding in outcome.findings:
+            for spot in finding.spots:
+                failed[spot.cell] = finding.root
+        for end in outcome.ends:
+            for cell in end.failed:
+                failed.setdefault(cell, ("port", f"{end.device}:interface[{end.interface or end.port}]"))
+    names = frozenset(device.name for device in request.devices)
+    judged = links.judge(cables.links, project.fabric, failed, names, request.only)
+    cabled = cabling.judge(cables, project.fabric, names, request.only, gathered.heard)
+    judged.findings.extend(cabled.findings)
+    judged.results.extend(cabled.results)
+    facts = _facts(cables.ends.values()) if judged.findings else {}
+    judged.findings = [_prove(finding, facts, raw) for finding in judged.findings]
+    return judged
+
+
+def told(request: Request, project: Project, cables: Wiring) -> Mapping[str, Told]:
+    """Title, kind and work order of every cabling cause, by its key."""
+    orders = WorkOrders(project.plan, project.devices, request.lang)
+    return {cause.key: Told(sentence(cause, request.lang), cause.kind.value, orders.steps(cause)) for cause in cables.causes}
+
+
+Facts = Mapping[tuple[str, Address], tuple[LinkEnd, Fact]]
+
+
+def _facts(ends: Iterable[LinkEnd]) -> Facts:
+    """Every fact of every link end by device and address: what findings about links and hops rest on."""
+    found: dict[tuple[str, Address], tuple[LinkEnd, Fact]] = {}
+    for end in ends:
+        seen = (neighbour.fact for neighbour in end.neighbours if neighbour.fact is not None)
+        for fact in (*end.facts.values(), *(cell.fact for hop in end.hops for cell in hop.cells), *seen):
+            found.setdefault((fact.device or end.device, replace(fact.address, layer=fact.layer)), (end, fact))
+    return found
+
+
+def _prove(finding: Finding, facts: Facts, raw: evidence.Raw) -> Finding:
+    """The finding with the lines that prove its cells; at most three."""
+    found = []
+    for spot in finding.spots[:3]:
+        if (spot.device, spot.address) not in facts:
+            continue
+        end, fact = facts[spot.device, spot.address]
+        place = evidence.Place(
+            spot, fact.value, fact.platform, fact.source, fact.digest, fact.command, end.collected_at or end.stale_of
+        )
+        line = evidence.find(place, platforms(), raw)
+        if line is not None and line not in found:
+            found.append(line)
+    return replace(finding, evidence=tuple(found))
