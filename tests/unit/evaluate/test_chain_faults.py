@@ -12,7 +12,8 @@ from auditor.lab.fabric import Size, design
 from auditor.lab.faults import inject
 from auditor.lab.project import generate, write_capture
 from auditor.model import Finding, Run, Severity, Verdict
-from auditor.workflows.audit import Request, audit
+from auditor.workflows.audit import audit
+from auditor.workflows.request import Request
 from auditor.workflows.project import Project, load_project
 
 SIZE = Size(hosts=2, nics=2, leaves=2, spines=2)

@@ -16,7 +16,8 @@ from auditor.collect.capture import CaptureCollector
 from auditor.errors import SetupError, StoreError
 from auditor.lab.fabric import Size
 from auditor.lab.project import generate
-from auditor.workflows.audit import Request, audit
+from auditor.workflows.audit import audit
+from auditor.workflows.request import Request
 from auditor.workflows.explain import Word, explain_path
 from auditor.workflows.project import load_project, open_project_store
 
