@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from auditor.address import Address
@@ -57,6 +57,7 @@ def _proof(source: Source, address: Address) -> str:
 
 
 def _in_text(body: str, source: Source, proof: str, address: Address, value: object) -> tuple[str, str]:
+    address = replace(address, key=tuple(source.shown(part) for part in address.key))
     lines = body.splitlines()
     found = [] if value is ABSENT else _matching_lines(lines, proof, address, value)
     head = _heading(lines, source, proof, address, found)

@@ -94,7 +94,7 @@ class Source:
     `proof`: where the line that proves a cell stands. By `table.column` (or `table` for any column): a regular
     expression for text or a JSON pointer for JSON, in which `{0}`, `{1}` … are the key parts; in a JSON pointer
     `[name=x]` stands for the list element whose member `name` is x, and `~…` for the member whose name fits a regular
-    expression.
+    expression. `shown` turns a key part into how this output writes it (`Ethernet1/1` stands as `Et1/1` in a table).
     `proven_by`: the capture or vendor document that proves the output. `seconds`: the deadline of the command.
     `ok_status`: exit statuses that count as an answer. `sent` False: read from captures, never sent to a device.
     """
@@ -113,6 +113,7 @@ class Source:
     empty: bool = False
     fallback_for: str = ""
     proof: Mapping[str, str] = field(default_factory=dict)
+    shown: Callable[[str], str] = str
     proven_by: str = ""
     seconds: float = 10.0
     ok_status: tuple[int, ...] = (0,)
