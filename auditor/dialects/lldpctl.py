@@ -4,7 +4,7 @@ lldpd folds its tree when it prints plain `json`: a list of one becomes the elem
 an object keyed by that name, and what is empty is left out. So one document can hold `interface` as an object (one
 neighbour), as a list of one-key objects (several, two of them perhaps with the same port), or not at all (none); the
 chassis is keyed by the system name, or flat when the neighbour sent none. `json0` always prints lists, with leaf values
-under `value`. Both are read here.
+under `value`. Both are read here. The printed and the keyvalue form have modules of their own, which end in `entry` too.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from auditor import canonical
+from auditor.facts import Neighbour
 
 _PORT_KINDS = {"ifname": "name", "ifalias": "alias", "mac": "mac", "local": "local", "ip": "address"}
 _CHASSIS_KINDS = {"ifname": "name", "ifalias": "name", "mac": "mac", "local": "local", "ip": "address"}
@@ -39,6 +40,20 @@ class LldpEntry:
     ttl_s: float | None = None
     protocol: str | None = None
 
+    def row(self) -> Neighbour:
+        """The same as a fact. lldpd's age counts from the last change of what the neighbour says, not from its last frame."""
+        return Neighbour(
+            port=self.port, port_id=self.port_id, system=self.system, port_kind=self.port_kind,
+            port_description=self.port_description, chassis=self.chassis, chassis_kind=self.chassis_kind,
+            management_address=self.management_address, since_s=self.age_s, ttl_s=self.ttl_s, protocol=self.protocol,
+        )  # fmt: skip
+
+
+COLUMNS = (
+    "system", "port_kind", "port_description", "chassis", "chassis_kind", "management_address", "since_s", "ttl_s", "protocol",
+)  # fmt: skip
+"""What a source of any of these forms fills in `neighbour`."""
+
 
 def neighbours(document: Any) -> Iterator[LldpEntry]:
     """Every neighbour of the decoded document, in its order; two on one port are both given.
@@ -50,14 +65,15 @@ def neighbours(document: Any) -> Iterator[LldpEntry]:
     for top in _many(document["lldp"], "lldp"):
         for item in _many(top.get("interface"), "interface"):
             if isinstance(item.get("name"), str):
-                yield _entry(item["name"], item)
+                yield entry(item["name"], item)
                 continue
             for port, bodies in item.items():
                 for body in _many(bodies, port):
-                    yield _entry(port, body)
+                    yield entry(port, body)
 
 
-def _entry(name: str, body: Mapping[str, Any]) -> LldpEntry:
+def entry(name: str, body: Mapping[str, Any]) -> LldpEntry:
+    """The neighbour on the local port `name` from its object. Raises ValueError as `neighbours` does."""
     ports = _many(body.get("port"), f"port of {name}")
     if not name or len(ports) != 1:
         raise ValueError(f"lldpctl: neighbour on port {name!r} has {len(ports)} port elements, not one")

@@ -8,7 +8,13 @@ Traps of the field:
   function, a bond or a container may not be asked: that is a gap, never "trust is not dscp".
 - RDMA names are neither contiguous nor in the order of the slots (ionic_0, 2, 3, 4, 5, 7 … is healthy); a port may have no
   network device; `rxe` and `siw` are software on any network card and no adapter.
+- The firmware of some adapters answers LLDP by itself, and the host sees no neighbour; private flags of the driver tell (`ice`:
+  `fw-lldp-agent`, `i40e`: `disable-fw-lldp`, which counts the other way round). A driver without flags says so: unsupported.
+- A member of a bond shows the bond's MAC address; its own stands behind `permaddr`, which the short form of `ip` lacks.
 - A port that is down keeps printing a width, a speed and an active MTU. They are placeholders.
+- Commands for cables: `sudo lldpctl -f json` (else `lldpctl`), `ethtool --show-priv-flags {netdev}` per Ethernet device on the
+  PCI bus, `ip -j neigh` (else `ip neigh`), `cat /proc/net/bonding/{bond}`. Read from captures only: `lldpctl -f keyvalue`,
+  `ip -br link`.
 - Commands beside those of the kernel and of the links: `cat /etc/nccl.conf`, `ls -l /sys/class/infiniband`,
   `cat /sys/class/infiniband/{rdma}/tc/1/traffic_class`, `ethtool -a {netdev}`, `grep -r . /sys/class/net/{netdev}/ecn`,
   `sudo mlxconfig -d {pci} -e q` (else `mstconfig`), `systemctl list-unit-files --type=service --full --no-legend --no-pager`.
@@ -26,7 +32,7 @@ from __future__ import annotations
 
 from auditor.facts import Row
 from auditor.model import Census, Failure, GapReason, Platform, Unsupported
-from auditor.platforms.linux import links, machine, options, qos, rdma, software
+from auditor.platforms.linux import adapters, addresses, bonds, links, lldp, machine, options, qos, rdma, software
 
 _LINE = r"^(?![\s\d#]).*"
 """A line that may be a complaint: those of interfaces begin with a number or a blank, comments with `#`; both may hold any
@@ -44,7 +50,10 @@ def _any(_row: Row) -> bool:
 PLATFORM = Platform(
     name="linux",
     title="GPU host (Linux)",
-    sources=(*machine.SOURCES, *links.SOURCES, *rdma.SOURCES, *qos.SOURCES, *options.SOURCES, *software.SOURCES),
+    sources=(
+        *machine.SOURCES, *links.SOURCES, *lldp.SOURCES, *adapters.SOURCES, *rdma.SOURCES, *qos.SOURCES, *options.SOURCES,
+        *software.SOURCES, *bonds.SOURCES, *addresses.SOURCES,
+    ),
     censuses=(Census("rdma_link", ("ibv_devinfo",), _any),),
     failures=(
         Failure(r"^ssh: connect to host .*", GapReason.UNREACHABLE, "the host did not answer"),
@@ -68,6 +77,7 @@ PLATFORM = Platform(
         ),
         Failure(rf"{_LINE}No such device.*|^Device \S+ does not exist.*", GapReason.REJECTED, "there is no such device"),
         Failure(r"^No IB devices found", GapReason.REJECTED, "no RDMA device is open to programs"),
+        Failure(r"^No private flags defined", GapReason.UNSUPPORTED, "the driver has no private flags"),
         Failure(r"^-E- .*", GapReason.REJECTED, "the adapter's options cannot be read"),
         Failure(r"^Failed to open NETLINK_RDMA socket", GapReason.REJECTED, "the kernel has no RDMA loaded"),
         Failure(r"^.*nable to connect to (?:lldpd|socket).*", GapReason.REJECTED, "lldpd does not run"),

@@ -1,4 +1,4 @@
-"""Network interfaces of a host and what is seen across their cables: `ip link`, `lldpctl`, `ethtool`."""
+"""Network interfaces of a host: `ip link` in its forms."""
 
 from __future__ import annotations
 
@@ -10,11 +10,9 @@ from typing import Any
 
 from auditor import canonical
 from auditor.address import Layer
-from auditor.dialects import lldpctl
 from auditor.errors import NormaliseError
-from auditor.facts import Firmware, Interface, Neighbour, Nic, from_plain
-from auditor.model import Fill, GapReason, Normalised, Parameter, Parser, Privilege, Source, Unread
-from auditor.platforms.linux.rdma import ethernet_netdevs, rdma_netdevs
+from auditor.facts import Interface, Nic, from_plain
+from auditor.model import Fill, GapReason, Normalised, Parameter, Parser, Source, Unread
 
 _LINK = ("enabled", "up", "mtu", "mtu_shown", "mac", "alias", "lag", "description")
 _UP_STATES: Mapping[object, bool | None] = {
@@ -160,82 +158,30 @@ def _pci(link: Mapping[str, Any]) -> str | None:
         return None
 
 
-def neighbours(document: Any, _parameters: Mapping[str, str]) -> Iterator[Normalised]:
-    """LLDP neighbours. lldpd's age counts from the last change of what the neighbour says, not from its last frame."""
-    for entry in lldpctl.neighbours(document):
-        yield Neighbour(
-            port=entry.port,
-            port_id=entry.port_id,
-            system=entry.system,
-            port_kind=entry.port_kind,
-            port_description=entry.port_description,
-            chassis=entry.chassis,
-            chassis_kind=entry.chassis_kind,
-            management_address=entry.management_address,
-            since_s=entry.age_s,
-            ttl_s=entry.ttl_s,
-            protocol=entry.protocol,
-        )
-
-
-def _labels(body: str) -> dict[str, str]:
-    """Values by label of an answer that is nothing but `label: value` lines, of which the first of a label counts.
-
-    Read without a template: a host answers two of these per adapter, and compiling one takes 4 ms each time.
-    """
-    values: dict[str, str] = {}
+def ip_link_brief(body: str, _parameters: Mapping[str, str]) -> Iterator[Normalised]:
+    """State and address of every interface from the short form. Members of a bond show the bond's address in it."""
     for line in body.splitlines():
-        label, colon, value = line.partition(":")
-        if colon:
-            values.setdefault(label.strip(), value.strip())
-    return values
+        found = _BRIEF.fullmatch(line)
+        if found is None:
+            if line.strip():
+                yield Unread(Interface, reason=GapReason.TRUNCATED, detail=f"no interface: {line.strip()[:60]!r}")
+            continue
+        name, state, address, flags = found.groups()
+        link = {"flags": flags.split(","), "operstate": state, "address": address}
+        cells: dict[str, Any] = {"name": name.partition("@")[0], "enabled": "UP" in link["flags"]}
+        try:
+            cells["up"] = _up(link)
+        except ValueError as error:
+            yield Unread(Interface, (cells["name"],), "up", detail=str(error))
+        if "SLAVE" in link["flags"]:
+            detail = "of a member the short form prints the address of its bond"
+            yield Unread(Interface, (cells["name"],), "mac", GapReason.UNSUPPORTED, detail)
+        elif address is not None and "BROADCAST" in link["flags"] and len(address) == 17:  # InfiniBand has 20 bytes
+            cells["mac"] = canonical.mac(address)
+        yield from_plain(Interface, cells)
 
 
-def ethtool_i(body: str, parameters: Mapping[str, str]) -> Iterator[Normalised]:
-    """Driver and firmware of the PCI function behind a network device; nothing for one that has none (a bond).
-
-    `driver.nic` is NVIDIA's driver; others are `driver.nic.<driver>`, since most hosts run two and only one version each.
-    """
-    values = _labels(body)
-    driver = values.get("driver", "").partition("[")[0].strip()  # over InfiniBand: mlx5_core[ib_ipoib]
-    try:
-        pci = canonical.pci(values.get("bus-info", ""))
-    except ValueError:  # none, or another bus: virtio0, vmbus …
-        return
-    yield Nic(pci=pci, driver=driver or None, netdev=parameters["netdev"])
-    component, firmware = f"nic.{pci}", values.get("firmware-version", "")
-    # A bracket holds NVIDIA's parameter-set id (PSID). Other makers' texts are several versions in one.
-    found = re.fullmatch(r"(\S+) \(([A-Z]{2,4}_?[A-Z0-9_]+)\)", firmware)
-    if found is not None:
-        yield Firmware(component=component, version=found.group(1), psid=found.group(2))
-    elif canonical.nothing(firmware):
-        yield Unread(Firmware, (component,), "version", GapReason.UNSUPPORTED, f"the driver {driver} prints none")
-    else:
-        yield Firmware(component=component, version=firmware)
-    if driver and not canonical.nothing(values.get("version", "")):
-        name = "driver.nic" if driver == "mlx5_core" else f"driver.nic.{driver}"
-        yield Firmware(component=name, version=values["version"])
-
-
-def ethtool_show_fec(body: str, parameters: Mapping[str, str]) -> Iterator[Normalised]:
-    """The error correction in use. `None` in use is no answer while more than that is allowed: the link may be down.
-
-    The labels changed over the years: `Configured` gained `Supported/`, `encoding` became `encodings`.
-    """
-    values = _labels(body)
-    netdev = parameters["netdev"]
-    active = values.get("Active FEC encoding", values.get("Active FEC encodings", ""))
-    configured = values.get("Configured FEC encodings", values.get("Supported/Configured FEC encodings", "")).split()
-    if active == "None" and set(configured) - {"None", "Off"}:
-        detail = f"none in use of {' '.join(configured)[:60]}: without a link the driver cannot tell"
-        yield Unread(Interface, (netdev,), "fec", GapReason.UNSUPPORTED, detail)
-        return
-    try:
-        yield Interface(name=netdev, fec=canonical.fec(active))
-    except ValueError as error:
-        yield Unread(Interface, (netdev,), "fec", detail=str(error))
-
-
+_BRIEF = re.compile(r"(\S+) +([A-Z]+) +(?:([0-9a-f:.]+) )?<([^<>]*)> *")
 _HEAD, _TAIL = r"^\d+: \S+: <", r"link/[^\n]*+(?:\n[ \t][^\n]*+)*+\s*+\Z"
 """An interface begins with a number; the last one of a whole answer has its link-layer line and only indented lines after it."""
 
@@ -271,6 +217,15 @@ SOURCES = (
         proof=_TEXT_PROOF | {"nic": r"parentdev {0}\b"},
         proven_by="iproute2 of a Dell host with a bond; iproute2 6.1",
     ),
+    # Live, the two above suffice.
+    Source(
+        key="ip_link_brief", command="ip -br link", fallback_for="ip_link", sent=False,
+        aliases=("ip -br link show", "ip -brief link", "ip -brief link show", "ip -br l"),
+        fills=(Fill(Interface, Layer.APPLIED, ("enabled", "up", "mac")),),
+        parser=Parser.TEXT, normalise=ip_link_brief, anchor=(r"^\S+ +[A-Z]+ .*<[^<>]*> *$",),
+        proof={"interface": r"^{0}(?:@\S+)? "},
+        proven_by="iproute2 6.1; print_linkinfo_brief in ip/ipaddress.c of iproute2",
+    ),
     # One interface, as captures hold it. Nothing asks for it: the list of all holds it already.
     Source(
         key="ip_link_one", command="ip -d link show {netdev}", fallback_for="ip_link",
@@ -280,39 +235,5 @@ SOURCES = (
         parser=Parser.TTP, template="ip_link_text", normalise=ip_link_text, anchor=(_HEAD, _TAIL), count=_HEAD,
         proof=_TEXT_PROOF,
         proven_by="iproute2 6.1",
-    ),
-    Source(
-        key="lldpctl", command="lldpctl -f json", privilege=Privilege.SUDO,
-        aliases=("lldpctl -f json0", "lldpcli show neighbors -f json", "lldpcli -f json show neighbors"),
-        fills=(
-            Fill(
-                Neighbour, Layer.APPLIED,
-                ("system", "port_kind", "port_description", "chassis", "chassis_kind", "management_address", "since_s", "ttl_s",
-                 "protocol"),
-            ),
-        ),
-        parser=Parser.JSON, normalise=neighbours, proof={"neighbour": "/lldp/interface/{0}"}, proven_by="lldpd 1.0.16",
-    ),
-    Source(
-        key="ethtool_i", command="ethtool -i {netdev}", parameter=Parameter("netdev", ("rdma_link",), rdma_netdevs),
-        fills=(
-            Fill(Nic, Layer.APPLIED, ("driver", "netdev"), whole=False),
-            Fill(Firmware, Layer.APPLIED, ("version", "psid"), whole=False),
-        ),
-        parser=Parser.TEXT, normalise=ethtool_i, anchor=(r"^driver: ", r"^supports-priv-flags: "),
-        proof={
-            "nic": r"^bus-info: ", "nic.driver": r"^driver: ", "firmware": r"^(?:firmware-)?version: ",
-            "firmware.psid": r"^firmware-version: ",
-        },
-        proven_by="ethtool with mlx5_core, ionic, bnxt_en and ice; the kernel lets anyone ask (ETHTOOL_GDRVINFO)",
-    ),
-    Source(
-        key="ethtool_show_fec", command="ethtool --show-fec {netdev}",
-        parameter=Parameter("netdev", ("rdma_link",), ethernet_netdevs),
-        fills=(Fill(Interface, Layer.APPLIED, ("fec",)),),
-        parser=Parser.TEXT, normalise=ethtool_show_fec,
-        anchor=(r"^FEC parameters for ", r"^Active FEC encodings?:"),
-        proof={"interface.fec": r"^(?:Supported/)?Configured FEC|^Active FEC"},
-        proven_by="ethtool's netlink/fec.c; netdev mails of ice and fbnic; the kernel lets anyone ask (ETHTOOL_GFECPARAM)",
     ),
 )  # fmt: skip

@@ -1,20 +1,15 @@
 """Outputs of Linux hosts that others collected, values read by hand. Skipped where the collection is not beside the checkout."""
 
-import os
 import re
-from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 
-from auditor.facts import to_plain
-from auditor.model import GapReason, RawOutput, digest
-from auditor.parse import parse_output
+from auditor.model import GapReason
 from auditor.platforms.linux import PLATFORM
 from auditor.platforms.linux.rdma import qos_netdevs, rdma_netdevs
+from tests.unit.platforms.linux_host import SHARED, parsed, read
 
-SHARED = Path(os.environ.get("AUDITOR_SHARED") or Path(__file__).resolve().parents[4] / "shared")
-HOST, CASES = SHARED / "captures" / "host", SHARED / "cases"
+HOST = SHARED / "captures" / "host"
 pytestmark = pytest.mark.skipif(not HOST.is_dir(), reason="no collection of captures beside the checkout")
 
 SOURCES = {
@@ -27,24 +22,11 @@ SOURCES = {
     "dmidecode": "dmidecode",
     "mlxconfig": "mlxconfig",
     "cma_roce_tos": "cma_roce_tos",
+    "proc-net-bonding": "bonding",
 }
 """Folder of captures by the source that reads it."""
-
-
-def read(path, source, **parameters):
-    """Rows by (table, key) without their keys, and the gaps."""
-    return parsed(path.read_text("utf-8", "replace"), source, **parameters)
-
-
-def parsed(body, source, **parameters):
-    known = PLATFORM.source(source)
-    output = RawOutput("h", "linux", source, known.command, body, digest(body), datetime(2026, 1, 1, tzinfo=UTC), parameters)
-    answer = parse_output(output, known, PLATFORM)
-    rows = {}
-    for _, row in answer.rows:
-        plain = to_plain(row)
-        rows[row.TABLE, *row.key] = {name: plain[name] for name in list(plain)[len(row.key) :]}
-    return rows, answer.gaps
+LLDP = {"json": "lldpctl", "json0.json": "lldpctl", "txt": "lldpctl_text", "keyvalue.txt": "lldpctl_keyvalue"}
+"""Extension of a recorded form of LLDP by the source that reads it."""
 
 
 def captured(name, **parameters):
@@ -57,7 +39,7 @@ def test_every_capture_gives_rows_or_says_why_not(folder):
     assert files
     for file in files:
         source = PLATFORM.source(SOURCES[folder])
-        named = {"netdev": "eth0", "pci": "0000:37:00.0", "rdma": "mlx5_0"}
+        named = {"netdev": "eth0", "pci": "0000:37:00.0", "rdma": "mlx5_0", "bond": "bond0"}
         rows, gaps = captured(
             f"{folder}/{file.name}", **({source.parameter.name: named[source.parameter.name]} if source.parameter else {})
         )
@@ -70,6 +52,24 @@ def test_other_forms_of_lldpctl_are_refused_as_no_json(file):
     rows, gaps = captured(f"lldpctl/{file}")
     assert not rows
     assert [(gap.reason, gap.detail[:7]) for gap in gaps] == [(GapReason.UNPARSED, "no JSON")]
+
+
+@pytest.mark.parametrize("host", ["host-8rail-2leaf", "host-single-link"])
+@pytest.mark.parametrize("form", ["json0.json", "txt", "keyvalue.txt"])
+def test_every_form_of_one_answer_of_lldpd_gives_the_same_rows(host, form):
+    wanted, _ = captured(f"lldpctl/{host}.json")
+    rows, gaps = read(HOST / f"lldpctl/{host}.{form}", LLDP[form])
+    assert rows == wanted
+    assert not gaps
+
+
+def test_bond_with_lacp_of_two_members():
+    rows, gaps = captured("proc-net-bonding/lacp-2x25g-different-partner-ports.txt", bond="bond0")
+    assert rows == {
+        ("lag_member", "bond0", "enp65s0f0"): {"active": True},
+        ("lag_member", "bond0", "enp65s0f1"): {"active": True},
+    }
+    assert not gaps
 
 
 def test_ip_link_with_bond_members():
@@ -85,9 +85,9 @@ def test_ip_link_with_bond_members():
     assert not gaps
 
 
-@pytest.mark.parametrize("form", ["json", "json0.json"])
+@pytest.mark.parametrize("form", LLDP)
 def test_lldp_of_a_host_with_eight_rails(form):
-    rows, gaps = captured(f"lldpctl/host-8rail-2leaf.{form}")
+    rows, gaps = read(HOST / f"lldpctl/host-8rail-2leaf.{form}", LLDP[form])
     assert len(rows) == 9
     assert not gaps
     assert rows["neighbour", "rail0", "Ethernet0"] == {
@@ -98,17 +98,17 @@ def test_lldp_of_a_host_with_eight_rails(form):
     assert rows["neighbour", "eno1", "44:38:39:00:01:11"]["port_kind"] == "mac"
 
 
-@pytest.mark.parametrize("form", ["json", "json0.json"])
+@pytest.mark.parametrize("form", LLDP)
 def test_lldp_of_a_host_with_one_neighbour(form):
-    rows, gaps = captured(f"lldpctl/host-single-link.{form}")
+    rows, gaps = read(HOST / f"lldpctl/host-single-link.{form}", LLDP[form])
     assert list(rows) == [("neighbour", "enp41s0np0", "02:00:5e:31:00:01")]
     assert rows["neighbour", "enp41s0np0", "02:00:5e:31:00:01"]["port_description"] == "swp1"
     assert not gaps
 
 
-@pytest.mark.parametrize("form", ["json", "json0.json"])
+@pytest.mark.parametrize("form", ["json", "json0.json", "txt"])
 def test_lldp_of_a_host_without_neighbours(form):
-    assert captured(f"lldpctl/host-no-neighbours.{form}") == ({}, [])
+    assert read(HOST / f"lldpctl/host-no-neighbours.{form}", LLDP[form]) == ({}, [])
 
 
 def test_ibv_devinfo_of_two_hdr_ports_of_which_one_is_disabled():
@@ -273,78 +273,3 @@ def test_dmidecode_of_three_makers():
     dell, gaps = captured("dmidecode/gpud-system-section-only.txt")
     assert dell == {("system",): {"vendor": "Dell Inc.", "hardware_model": "PowerEdge XE9680"}}
     assert [(gap.table, gap.key) for gap in gaps] == [("firmware", ("bios",))]
-
-
-CASE_02 = CASES / "02-nccl-traffic-class-outside-lossless"
-CASE_03 = CASES / "03-mtu-across-vendors"
-CASE_07 = CASES / "07-lldp-port-id-is-a-mac"
-CASE_08 = CASES / "08-lldp-eaten-by-nic-firmware"
-CASE_09 = CASES / "09-two-nics-swapped-between-rails"
-
-
-@pytest.mark.parametrize("host", ["gpu-04", "gpu-05", "gpu-06", "gpu-07"])
-def test_case_02_maps_only_46_and_48_out_of_priority_0(host):
-    rows, gaps = read(CASE_02 / host / "mlnx_qos_-i_eth2.txt", "mlnx_qos", netdev="eth2")
-    assert rows.pop(("qos_port", "eth2")) == {"trust": ["dscp"], "pfc_priorities": [5]}
-    assert rows.pop(("host_qos", "eth2")) == {"dcbx_owner": "os"}
-    assert {int(key[2]): row["priority"] for key, row in rows.items()} == {n: {46: 5, 48: 6}.get(n, 0) for n in range(64)}
-    assert not gaps
-
-
-@pytest.mark.parametrize("host,traffic_class", [("gpu-04", None), ("gpu-05", "184"), ("gpu-06", "46"), ("gpu-07", "186")])
-def test_case_02_traffic_class_of_the_job_and_of_the_driver(host, traffic_class):
-    rows, gaps = read(CASE_02 / host / "nccl_env.txt", "nccl_env")
-    assert rows.get(("nccl_env", "nccl_env", "NCCL_IB_TC"), {}).get("value") == traffic_class
-    assert rows["nccl_env", "nccl_env", "NCCL_IB_HCA"]["value"] == "=mlx5_0,mlx5_1,mlx5_2,mlx5_3"
-    assert not gaps
-    rows, gaps = read(CASE_02 / host / "rdma_traffic_class.txt", "rdma_tclass_all")
-    assert rows == {("rdma_port", f"mlx5_{n}", "1"): {"global_tclass": 184} for n in range(4)}
-    assert not gaps
-
-
-@pytest.mark.parametrize("host,mtu,rdma,mac", [("gpu-11", 4200, 4096, "11:0a"), ("gpu-12", 1500, 1024, "12:0a")])
-def test_case_03_both_mtus_of_the_hosts(host, mtu, rdma, mac):
-    rows, _ = read(CASE_03 / host / "ip_link_show_ens1f0np0.txt", "ip_link_one", netdev="ens1f0np0")
-    assert rows["interface", "ens1f0np0"] == {
-        "enabled": True, "up": True, "mtu": mtu, "mtu_shown": str(mtu), "mac": f"b8:3f:d2:5c:{mac}",
-    }  # fmt: skip
-    ports, _ = read(CASE_03 / host / "ibv_devinfo.txt", "ibv_devinfo")
-    assert ports["rdma_port", "mlx5_0", "1"]["active_mtu"] == rdma
-
-
-@pytest.mark.parametrize("host", ["gpu-021", "gpu-022", "gpu-023", "gpu-024", "gpu-025", "gpu-027"])
-def test_case_07_macs_of_the_hosts(host):
-    rows, gaps = read(CASE_07 / host / "ip_-o_link.txt", "ip_link_text")
-    assert rows["interface", "ens108np0"]["mac"] == f"b8:3f:d2:11:02:{host[-1]}0"
-    assert rows["interface", "ens110np0"]["mac"].endswith(f":{host[-1]}1")
-    assert rows["interface", "ens108np0"]["mtu"] == 4200
-    assert not gaps
-
-
-def test_case_07_a_host_that_was_not_reached_is_unreachable():
-    rows, gaps = read(CASE_07 / "gpu-026" / "ip_-o_link.txt", "ip_link_text")
-    assert not rows
-    assert {gap.reason for gap in gaps} == {GapReason.UNREACHABLE}
-
-
-@pytest.mark.parametrize(
-    "host,netdev,pci,driver,version,psid",
-    [
-        ("gpu-31", "ens6f0", "0000:41:00.0", "ice", "4.40 0x8001c7d4 1.3534.0", None),
-        ("gpu-31", "ens6f1", "0000:41:00.1", "ice", "4.40 0x8001c7d4 1.3534.0", None),
-        ("gpu-33", "ens7f0np0", "0000:5e:00.0", "mlx5_core", "28.41.1000", "MT_0000000838"),
-        ("gpu-34", "ens6f0", "0000:41:00.0", "i40e", "9.20 0x8000d95e 22.0.9", None),
-    ],
-)
-def test_case_08_adapters(host, netdev, pci, driver, version, psid):
-    rows, gaps = read(CASE_08 / host / f"ethtool_-i_{netdev}.txt", "ethtool_i", netdev=netdev)
-    assert rows["nic", pci] == {"driver": driver, "netdev": netdev}
-    assert rows["firmware", f"nic.{pci}"] == ({"version": version} if psid is None else {"version": version, "psid": psid})
-    assert not gaps
-
-
-@pytest.mark.parametrize("host", ["gpu-101", "gpu-102", "gpu-103", "gpu-104"])
-def test_case_09_rdma_ports_and_their_network_devices(host):
-    rows, gaps = read(CASE_09 / host / "rdma_link.txt", "rdma_link")
-    assert [rows["rdma_port", f"mlx5_{n}", "1"]["netdev"] for n in range(8)] == [f"ens{108 + 2 * n}np0" for n in range(8)]
-    assert not gaps
