@@ -84,12 +84,27 @@ def ratio(text: str, option: str) -> Fraction:
 
 @command.command("import")
 @click.argument("form", metavar="FORMAT|auto")
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("file", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--url", help="Ask this NetBox server instead of reading a file; its token: AUDITOR_NETBOX_TOKEN.")
+@click.option("--site", default="", help="With --url: only the cables of this site (its slug).")
+@click.option(
+    "--ca-file", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="With --url: certificates of your own."
+)
 @click.option("--option", "options", multiple=True, metavar="KEY=VALUE", help="What the format needs to be told; see the list.")
 @click.option("--dry-run", is_flag=True, help="Write nothing; show what was understood.")
 @click.option("-o", "--output", type=click.Path(dir_okay=False), help="Write the plan here instead of stdout.")
 @click.pass_context
-def import_(ctx: click.Context, form: str, file: Path, options: tuple[str, ...], dry_run: bool, output: str | None) -> None:
+def import_(
+    ctx: click.Context,
+    form: str,
+    file: Path | None,
+    url: str | None,
+    site: str,
+    ca_file: Path | None,
+    options: tuple[str, ...],
+    dry_run: bool,
+    output: str | None,
+) -> None:
     """Read a plan of another tool into the native form. `auditor plan formats` lists the formats and their options.
 
     What was guessed or left out is listed on stderr, with file and line. Exit code 2: it is no plan (a port used twice, a
@@ -99,10 +114,14 @@ def import_(ctx: click.Context, form: str, file: Path, options: tuple[str, ...],
     Examples:
       auditor plan import auto topology.dot --dry-run
       auditor plan import p2p wiring.xlsx -o plan/plan.csv
+      auditor plan import netbox --url https://netbox.example.net --site dc1 -o plan/plan.csv
     """
-    from auditor.workflows.plan import translate
+    from auditor.workflows.plan import from_netbox, translate
 
-    done = translate(file, form, dict(_pair(text, "--option") for text in options))
+    if (file is None) == (url is None) or (url is not None and form != "netbox"):
+        raise click.UsageError("name a FILE, or for netbox a --url")
+    told = dict(_pair(text, "--option") for text in options)
+    done = translate(file, form, told) if file is not None else from_netbox(url or "", site, ca_file, told)
     _finish_import(ctx, done, output, dry_run=dry_run)
 
 
@@ -213,9 +232,10 @@ def generate(output: str | None, dry_run: bool, speed: str, oversubscription: st
 @click.argument("one", metavar="A", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.argument("other", metavar="B", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--format", "form", type=click.Choice(("text", "json")), default="text", show_default=True)
+@click.option("--lang", type=click.Choice(("en", "zh")), default="en", show_default=True, help="Language of the movements.")
 @click.option("-o", "--output", type=click.Path(dir_okay=False), help="Write here instead of stdout.")
 @click.pass_context
-def diff(ctx: click.Context, one: Path, other: Path, form: str, output: str | None) -> None:
+def diff(ctx: click.Context, one: Path, other: Path, form: str, lang: str, output: str | None) -> None:
     """What turns plan A into plan B: the hand movements, and what is only written differently. Any format will do for either.
 
     Exit code 0: they mean the same, 1: they do not.
@@ -227,7 +247,7 @@ def diff(ctx: click.Context, one: Path, other: Path, form: str, output: str | No
     """
     from auditor.workflows.plan import compare
 
-    moves = compare(one, other)
+    moves = compare(ctx.obj["project"], one, other, lang)
     text = json.dumps(_moves_plain(moves), indent=2) + "\n" if form == "json" else _moves_text(moves)
     write(text, output)
     ctx.exit(1 if moves.difference else 0)
@@ -235,15 +255,13 @@ def diff(ctx: click.Context, one: Path, other: Path, form: str, output: str | No
 
 def _moves_text(moves: Moves) -> str:
     from auditor.canonical import printable
-    from auditor.workflows.plan import steps
 
     found = moves.difference
-    listed = list(steps(moves))
     out = [
         f"{found.same:,} links stay, {len(found.gone):,} go, {len(found.new):,} come, {len(found.changed):,} are written "
-        f"differently: {len(listed):,} hand movements"
+        f"differently: {moves.hands:,} hand movements"
     ]
-    out += [f"{number}. {step}" for number, step in enumerate(listed, 1)]
+    out += [f"{number}. {step}" for number, step in enumerate(moves.steps, 1)]
     for item in found.changed:
         words = ", ".join(f"{column} {before or 'none'} -> {after or 'none'}" for column, before, after in item.columns)
         out.append(f"{item.new.a} to {item.new.b}: {words}")
@@ -251,8 +269,6 @@ def _moves_text(moves: Moves) -> str:
 
 
 def _moves_plain(moves: Moves) -> dict[str, Any]:
-    from auditor.workflows.plan import steps
-
     found = moves.difference
     return {
         "same": found.same,
@@ -262,5 +278,6 @@ def _moves_plain(moves: Moves) -> dict[str, Any]:
             {"link": item.new.name, "columns": {name: [before, after] for name, before, after in item.columns}}
             for item in found.changed
         ],
-        "steps": list(steps(moves)),
+        "hand_movements": moves.hands,
+        "steps": list(moves.steps),
     }

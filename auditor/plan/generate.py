@@ -144,6 +144,8 @@ def _leaves(wanted: Wanted, hosts: int) -> tuple[int, int]:
             f"{wanted.leaves} leaves of {down} host ports reach {per_rail * wanted.rails * down:,} ports; {hosts} hosts with "
             f"{wanted.rails} NICs have {hosts * wanted.rails:,}{_instead(wanted)}"
         )
+    if per_rail > hosts:
+        raise SetupError(f"{wanted.leaves} leaves make {per_rail} of a rail for {hosts} hosts: some would have none")
     return -(-hosts // per_rail), per_rail
 
 
@@ -164,14 +166,16 @@ def _instead(wanted: Wanted) -> str:
 def _spines(wanted: Wanted, leaves: int, down: int, up: int, reach: int) -> int:
     """Spines of a pod: the fewest to which every leaf has equally many links, at least `up` of them."""
     if leaves > reach:
-        pod_hosts = reach // wanted.rails * _most_down(wanted)
+        most = wanted.leaf_down or _most_down(wanted)
+        pod_hosts = reach // wanted.rails * most
         side = f"{reach} ports" if wanted.pods == 1 else f"{reach} of its {wanted.ports} ports"
         words = f"{leaves} leaves in a pod: a spine has {side} for them, and each leaf needs one on every spine"
         if not pod_hosts:
             raise SetupError(f"{words}; {wanted.rails} rails need a leaf each")
-        half = wanted.ports // 2 // wanted.rails * _most_down(wanted)
-        pods = f"; --pods {-(-wanted.hosts // half)} does it" if half else ""
-        raise SetupError(f"{words}; so a pod holds at most {pod_hosts:,} hosts{pods}")
+        half = wanted.ports // 2 // wanted.rails * most
+        pods = -(-wanted.hosts // half) if half else 0
+        more = f"; --pods {pods} does it" if 0 < pods <= wanted.ports else ""
+        raise SetupError(f"{words}; so a pod holds at most {pod_hosts:,} hosts{more}")
     room = wanted.ports - down
     asked = range(1, up + 1) if wanted.spines is None else (wanted.spines,)
     for spines in asked:
@@ -265,10 +269,10 @@ def links(found: Design) -> Iterator[PlanLink]:
     for pod in range(wanted.pods):
         names = _Names(found, pod)
         for host in range(names.hosts):
+            at, nth = names.seat(host)
             for rail in range(wanted.rails):
-                leaf = names.leaf(rail, host // found.leaf_down)
                 end = PlanEnd(names.host(host), nic(rail), rack=names.rack(host))
-                yield link(end, PlanEnd(leaf, port(host % found.leaf_down)), str(rail))
+                yield link(end, PlanEnd(names.leaf(rail, at), port(nth)), str(rail))
         each = found.leaf_up // found.spines
         for at in range(found.leaves):
             leaf = names.leaf(*divmod(at, found.leaves_per_rail))
@@ -289,6 +293,14 @@ class _Names:
         self.found, self.wanted = found, found.wanted
         self.prefix = _numbered("p", pod, found.wanted.pods) + "-" if found.wanted.pods > 1 else ""
         self.hosts = len(range(pod, found.wanted.hosts, found.wanted.pods))
+
+    def seat(self, host: int) -> tuple[int, int]:
+        """(leaf of each rail, port of it) of a host: neighbours beside each other, leaves filled evenly."""
+        each, more = divmod(self.hosts, self.found.leaves_per_rail)
+        if host < more * (each + 1):
+            return divmod(host, each + 1)
+        at, nth = divmod(host - more * (each + 1), each)
+        return more + at, nth
 
     def host(self, at: int) -> str:
         return _numbered(f"{self.prefix}gpu-", at, max(self.found.pod_hosts, 100))

@@ -81,7 +81,7 @@ def lint(plan: Plan, around: Surroundings, errors: Iterable[SetupError] = ()) ->
     found = [_of(error, file) for error in (*errors, *clashes)]
     devices = around.devices or {}
     endpoints = hosts(plan, devices)
-    planes = list(shapes(plan, endpoints))
+    planes = list(shapes(plan, endpoints, devices))
     told: list[Told] = []
     for rule in _RULES:
         told += rule(plan, around)

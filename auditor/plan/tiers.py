@@ -104,16 +104,16 @@ class PlaneShape:
         return self.rails or self.name.startswith("compute")
 
 
-def shapes(plan: Plan, endpoints: frozenset[str]) -> Iterator[PlaneShape]:
+def shapes(plan: Plan, endpoints: frozenset[str], devices: Mapping[str, Device]) -> Iterator[PlaneShape]:
     """Every plane of a plan; links without a plane are one of their own."""
     planes: dict[str, list[PlanLink]] = defaultdict(list)
     for link in plan.links:
         planes[link.plane].append(link)
     for name, links in sorted(planes.items()):
-        yield _shape(name, links, endpoints)
+        yield _shape(name, links, endpoints, devices)
 
 
-def _shape(name: str, links: list[PlanLink], endpoints: frozenset[str]) -> PlaneShape:
+def _shape(name: str, links: list[PlanLink], endpoints: frozenset[str], devices: Mapping[str, Device]) -> PlaneShape:
     host_links = []
     beside: dict[str, set[str]] = defaultdict(set)
     for link in links:
@@ -128,6 +128,7 @@ def _shape(name: str, links: list[PlanLink], endpoints: frozenset[str]) -> Plane
     while edge:
         edge = list(dict.fromkeys(far for near in edge for far in sorted(beside[near]) if far not in tiers))
         tiers.update(dict.fromkeys(edge, max(tiers.values()) + 1))
+    _level(tiers, beside, devices)
     loads = {device: Load(device, tier) for device, tier in tiers.items()}
     for link in links:
         one, other = (loads.get(end.device) for end in (link.a, link.b))
@@ -139,6 +140,21 @@ def _shape(name: str, links: list[PlanLink], endpoints: frozenset[str]) -> Plane
             lower.up.append(link)
             upper.down.append(link)
     return PlaneShape(name, tuple(links), tuple(host_links), loads)
+
+
+def _level(tiers: dict[str, int], beside: Mapping[str, set[str]], devices: Mapping[str, Device]) -> None:
+    """Put a leaf that has no hosts yet, and so looks like a core, beside the other leaves.
+
+    Switches are alike by their role, or by their name without its numbers; unless two of them at different distances are joined,
+    for then the role or the name says nothing of the tier.
+    """
+    alike: dict[str, list[str]] = defaultdict(list)
+    for name in tiers:
+        device = devices.get(name)
+        alike[(device.role if device is not None else "") or re.sub(r"\d+", "#", name)].append(name)
+    for names in alike.values():
+        if not any(tiers[far] != tiers[near] for near in names for far in beside[near].intersection(names)):
+            tiers.update(dict.fromkeys(names, min(tiers[name] for name in names)))
 
 
 def sums(plane: PlaneShape) -> Iterator[str]:

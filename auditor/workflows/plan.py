@@ -10,20 +10,35 @@ from itertools import islice
 from pathlib import Path
 
 from auditor.address import Address
-from auditor.cabling.repair import Component, Occupancy, repair
+from auditor.cabling.repair import Occupancy, repair
+from auditor.cabling.words import WorkOrders
 from auditor.collect import inventory as inventories
 from auditor.collect.capture import CaptureCollector
 from auditor.errors import ErrorList, PlanError, SetupError
 from auditor.evaluate import stored
 from auditor.facts import Interface
-from auditor.model import ABSENT, Device, Fabric, Hand, Move, Place, Plan, PlanLink, PlanSlice, State, digest
+from auditor.model import (
+    ABSENT,
+    CableCause,
+    CauseKind,
+    Device,
+    Fabric,
+    Hand,
+    Move,
+    Place,
+    Plan,
+    PlanLink,
+    PlanSlice,
+    Severity,
+    State,
+)
 from auditor.model.device import is_host
 from auditor.parse import parse_device
 from auditor.plan import generate as generating
 from auditor.plan.diff import PlanDifference, apart, diff, joined
 from auditor.plan.document import MAX_BYTES, conflicts, inspect_plan, parse_plan, read_text
 from auditor.plan.fabric import read_fabric
-from auditor.plan.formats import Imported, PlanFormat, formats, recognise
+from auditor.plan.formats import Imported, PlanFormat, columns_of, formats, recognise
 from auditor.plan.groups import resolve_ports, slices
 from auditor.plan.lint import KnownPorts, Linted, Surroundings
 from auditor.plan.lint import lint as lint_plan
@@ -123,11 +138,15 @@ def read(file: Path, form: str, options: Mapping[str, str]) -> tuple[PlanFormat,
     except OSError as problem:
         raise PlanError(f"cannot be read: {problem.strerror}", file) from problem
     found = recognise(raw, str(file)) if form == "auto" else _format(form)
+    _check_options(found, options)
+    return found, found.read(raw, str(file), options)
+
+
+def _check_options(found: PlanFormat, options: Mapping[str, str]) -> None:
     unknown = [key for key in options if key not in found.options]
     if unknown:
         known = ", ".join(found.options) or "none"
         raise SetupError(f"--option {unknown[0]}: {found.name} has no such option; it knows: {known}")
-    return found, found.read(raw, str(file), options)
 
 
 def _format(name: str) -> PlanFormat:
@@ -151,6 +170,17 @@ def translate(file: Path, form: str, options: Mapping[str, str]) -> Translation:
     """Read a plan of another tool into the native form. Raises PlanError, ErrorList, SetupError."""
     found, imported = read(file, form, options)
     return translated(found, imported, str(file))
+
+
+def from_netbox(url: str, site: str, ca_file: Path | None, options: Mapping[str, str]) -> Translation:
+    """The cables of a NetBox server in the native form. Raises SetupError, PlanError, ErrorList."""
+    from auditor.collect.netbox import NetBox  # slow to load
+
+    with NetBox(url, ca_file=ca_file) as server:
+        raw = server.cables(site)
+    found = _format("netbox")
+    _check_options(found, options)
+    return translated(found, found.read(raw, url, options), "netbox")
 
 
 def translated(found: PlanFormat, imported: Imported, name: str) -> Translation:
@@ -177,7 +207,7 @@ def understood(done: Translation) -> list[str]:
     for name in ("plane", "rail", "speed", "type"):
         counts: dict[str, int] = {}
         for link in links:
-            value = str(getattr(link, name) or "")
+            value = columns_of(link).get(name, "")
             counts[value] = counts.get(value, 0) + 1
         if set(counts) - {""}:
             told = [f"{count:,} {value or 'without'}" for value, count in sorted(counts.items(), key=lambda item: -item[1])]
@@ -211,72 +241,47 @@ def generate(wanted: generating.Wanted) -> tuple[str, list[str]]:
 
 @dataclass(frozen=True, slots=True)
 class Moves:
-    """Two plans compared: what differs, and the hand movements from one to the other. `lays` are cables where no other is
-    touched."""
+    """Two plans compared: what differs, how many hand movements lead from one to the other, and their sentences."""
 
     difference: PlanDifference
-    components: tuple[Component, ...] = ()
-    lays: tuple[PlanLink, ...] = ()
+    hands: int = 0
+    steps: tuple[str, ...] = ()
 
 
-def compare(one: Path, other: Path) -> Moves:
+def compare(folder: str, one: Path, other: Path, lang: str = "en") -> Moves:
     """What has to be done to turn the first plan into the second. Raises PlanError, ErrorList."""
     old, new = (_any(file) for file in (one, other))
     found = diff(old, new)
     if not (found.gone or found.new):
         return Moves(found)
     old, new = apart((old, new))
+    moves = tuple(_moves(old, new))
+    cause = CableCause("plan", CauseKind.CYCLE, Severity.INFORMATION, (), moves=moves)
+    return Moves(found, len(moves), WorkOrders(new, around(folder).devices or {}, lang).steps(cause))
+
+
+def _any(file: Path) -> Plan:
+    """A plan in any form that is one: each port once."""
+    _, imported = read(file, "auto", {})
+    plan = Plan(file.stem, imported.links, file=str(file))
+    _, errors = conflicts(plan)
+    if errors:
+        raise ErrorList(errors)
+    return plan
+
+
+def _moves(old: Plan, new: Plan) -> Iterator[Move]:
+    """The hand movements, then the cables to be laid between ports that no cable of the first plan is in."""
     observed = joined(old)
     racks = {end.device: end.rack for plan in (old, new) for link in plan.links for end in (link.a, link.b) if end.rack}
 
     def occupancy(place: Place) -> Occupancy:
         return Occupancy.TAKEN if place in observed else Occupancy.FREE
 
-    components = repair(new.links, observed, occupancy, lambda device: racks.get(device, ""))
-    laid = {place for part in components for move in part.moves if move.hand is Hand.LAY for place in (*move.target, *move.far)}
-    free = (link for link in new.links if link.a.place not in observed and link.b.place not in observed)
-    return Moves(found, components, tuple(link for link in free if link.a.place not in laid))
-
-
-def _any(file: Path) -> Plan:
-    found, imported = read(file, "auto", {})
-    plan = Plan(file.stem, imported.links, digest(""), str(file))
-    _, errors = conflicts(plan)
-    if errors:
-        raise ErrorList(errors)
-    del found
-    return plan
-
-
-def steps(moves: Moves) -> Iterator[str]:
-    """The hand movements as sentences, numbered by the caller."""
-    for part in moves.components:
-        for move in part.moves:
-            yield told(move)
-    for link in moves.lays:
-        yield f"lay a cable from {link.a} to {link.b}{_label(link.label)}"
-
-
-def told(move: Move) -> str:
-    """One hand movement as a sentence."""
-    source, target, far = (_cage(places) for places in (move.source, move.target, move.far))
-    other = f"; its other end is in {far}" if far else ""
-    look = f"look first what is in {target}; " if move.look_first else ""
-    along = f"; {', '.join(move.takes_along)} is open for a moment" if move.takes_along else ""
-    words = {
-        Hand.UNPLUG: f"unplug {source} and let it hang{other}",
-        Hand.PLUG: f"put the hanging plug into {target}{other}{_label(move.label)}",
-        Hand.MOVE: f"move the plug in {source} to {target}{other}{_label(move.label)}",
-        Hand.REMOVE: f"take the cable from {source} to {far} away",
-        Hand.LAY: f"lay a cable from {target} to {far}{_label(move.label)}",
-        Hand.LOOK: f"look what is in {target}{other}",
-    }
-    return f"{look}{words[move.hand]}{along}"
-
-
-def _cage(places: Iterable[Place]) -> str:
-    return " + ".join(f"{device}:{port}" for device, port in places)
-
-
-def _label(label: str) -> str:
-    return f" (label {label})" if label else ""
+    laid: set[Place] = set()
+    for part in repair(new.links, observed, occupancy, lambda device: racks.get(device, "")):
+        yield from part.moves
+        laid.update(place for move in part.moves if move.hand is Hand.LAY for place in (*move.target, *move.far))
+    for link in new.links:
+        if not {link.a.place, link.b.place} & (laid | observed.keys()):
+            yield Move(Hand.LAY, target=(link.a.place,), far=(link.b.place,), label=link.label)

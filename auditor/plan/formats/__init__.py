@@ -47,7 +47,7 @@ class Imported:
 class PlanFormat:
     """One format.
 
-    name, title: the word of `--format`, and what people call it. suffixes: endings of its files, with the dot, lower case.
+    name, title: the word on the command line, and what people call it. suffixes: endings of its files, with the dot, lower case.
     sniff: whether these bytes, of a file of this name, are such a document; it never raises.
     read: (bytes, name for messages, options) to links; raises PlanError or ErrorList with file and line.
     write: the plan as text, and the columns it uses that the text does not hold; None where a format is read only. Raises
@@ -83,8 +83,8 @@ def recognise(raw: bytes, name: str) -> PlanFormat:
         return found[0]
     known = ", ".join(formats())
     if not found:
-        raise PlanError(f"is in no format that is known here ({known}); name one with --format", name)
-    raise PlanError(f"could be {' or '.join(item.name for item in found)}: say which with --format", name)
+        raise PlanError(f"is in no format that is known here ({known}); name one instead of auto", name)
+    raise PlanError(f"could be {' or '.join(item.name for item in found)}: say which instead of auto", name)
 
 
 def decode(raw: bytes, name: str) -> str:
