@@ -6,6 +6,7 @@ from auditor.model.device import Device, Status, is_host
 from auditor.model.peers import PeerFact, PeerGroup, Peers, PeerValue
 from auditor.model.plan import (
     Fabric,
+    FabricAdapter,
     FabricPort,
     Fact,
     Hop,
@@ -86,6 +87,7 @@ __all__ = [
     "Evidence",
     "Expectation",
     "Fabric",
+    "FabricAdapter",
     "FabricPort",
     "Fact",
     "Failure",

@@ -94,6 +94,18 @@ class Plane:
 
 
 @dataclass(frozen=True, slots=True)
+class FabricAdapter:
+    """Which plane an adapter of the fabric-manager hosts hangs in: an InfiniBand fabric does not tell its name.
+
+    `hca` is the RDMA device (`mlx5_0`), `port` its port number, None for the only one that is used.
+    """
+
+    plane: str
+    hca: str
+    port: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Fabric:
     """`fabric.yaml`: what crosses devices. `document` is the plain content for references like `$fabric.compute.…`."""
 
@@ -101,6 +113,7 @@ class Fabric:
     port_groups: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     nics: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     rail_scheme: str = ""
+    fabrics: tuple[FabricAdapter, ...] = ()
     document: Mapping[str, Any] = field(default_factory=dict)
     digest: str = ""
     file: str = ""
@@ -248,6 +261,7 @@ class FabricPort:
     port_guid: str = ""
     peer_guid: str = ""
     peer_port: str = ""
+    peer_port_guid: str = ""
     peer_description: str = ""
     width: int | None = None
     speed: str = ""

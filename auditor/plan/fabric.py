@@ -13,11 +13,16 @@ port_groups:
   to_spine: {peer_role: spine}                                  # planned ports, by the role of the far end
 nics: {model-x: {nic0: "0000:18:00.0"}}
 rail_scheme: one leaf per rail
+fabrics:                           # InfiniBand: which plane hangs on which adapter of the fabric-manager hosts
+  - {plane: storage, hca: mlx5_2, port: 1}
 ```
 
 A port group with `tag` or `peer_role` selects planned ports (`pattern` then narrows them by planned name); one with
 `pattern` alone selects all interfaces of the device. `role` limits a group to devices of that role. Texts are globs, and
 a list means any of them.
+
+GUIDs are the same in no two InfiniBand fabrics, so links are judged without `fabrics`. It names the plane that could not be seen
+when an adapter did not answer; without it that is every plane.
 """
 
 from __future__ import annotations
@@ -31,7 +36,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from auditor import canonical, yamldoc
 from auditor.errors import ErrorList, PlanError
-from auditor.model import Fabric, Plane, TrafficClass, digest
+from auditor.model import Fabric, FabricAdapter, Plane, TrafficClass, digest
 from auditor.plan.groups import BUILT_IN
 from auditor.yamldoc import Path_, YamlDocument
 
@@ -72,14 +77,21 @@ class _Group(_Part):
     role: _Texts | None = None
 
 
+class _Adapter(_Part):
+    plane: _Name
+    hca: _Name
+    port: int | None = Field(None, ge=1, le=254)
+
+
 class _Document(_Part):
     planes: dict[_Name, _Plane] = {}
     port_groups: dict[_Name, _Group] = {}
     nics: dict[str, dict[str, str]] = {}
     rail_scheme: str = ""
+    fabrics: list[_Adapter] = []
 
 
-_KEYS = [name for model in (_Class, _Plane, _Group, _Document) for name in model.model_fields]
+_KEYS = [name for model in (_Class, _Plane, _Group, _Adapter, _Document) for name in model.model_fields]
 
 
 def read_fabric(file: Path) -> Fabric:
@@ -95,7 +107,7 @@ def parse_fabric(text: str, name: str = "fabric.yaml") -> Fabric:
 def _fabric(document: YamlDocument) -> Fabric:
     data = {} if document.data is None else document.data
     if not isinstance(data, dict):
-        raise document.error(PlanError, "must be a mapping with planes, port_groups, nics, rail_scheme")
+        raise document.error(PlanError, "must be a mapping with planes, port_groups, nics, rail_scheme, fabrics")
     try:
         read = _Document.model_validate(data)
     except ValidationError as problem:
@@ -109,6 +121,7 @@ def _fabric(document: YamlDocument) -> Fabric:
         port_groups={name: group.model_dump(exclude_none=True) for name, group in read.port_groups.items()},
         nics=nics,
         rail_scheme=read.rail_scheme,
+        fabrics=tuple(FabricAdapter(item.plane, item.hca, item.port) for item in read.fabrics),
         document=data,
         digest=digest(document.text),
         file=document.file,
@@ -129,7 +142,7 @@ def _readable(document: YamlDocument, one: Any) -> PlanError:
     where = ".".join(map(str, path))
     message = f"{where}: {one['msg'].removeprefix('Value error, ')}"
     if one["type"] == "extra_forbidden":
-        close = get_close_matches(str(path[-1]), _KEYS, n=1)
+        close = get_close_matches(str(path[-1]), [key for key in _KEYS if key != path[-1]], n=1)
         message = f"{where}: no such key" + (f" (did you mean {close[0]!r}?)" if close else "")
     found = document.error(PlanError, message, *path)
     assert isinstance(found, PlanError)
@@ -162,6 +175,12 @@ def _inconsistent(read: _Document) -> Iterator[tuple[Path_, str]]:
             yield ("port_groups", name), f"there is a port group {name} already: planes and {', '.join(BUILT_IN)} are groups"
         if group.pattern is None and group.tag is None and group.peer_role is None:
             yield ("port_groups", name), f"port group {name} selects nothing: give pattern, tag or peer_role"
+    hung: dict[tuple[str, int | None], str] = {}
+    for at, adapter in enumerate(read.fabrics):
+        known = hung.setdefault((adapter.hca, adapter.port), adapter.plane)
+        if known != adapter.plane:
+            where = adapter.hca if adapter.port is None else f"port {adapter.port} of {adapter.hca}"
+            yield ("fabrics", at, "hca"), f"{where} hangs in plane {known} already, and not in {adapter.plane} as well"
 
 
 def _addresses(document: YamlDocument, model: str, cards: dict[str, str], errors: list[Any]) -> dict[str, str]:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from auditor.errors import ErrorList, PlanError
-from auditor.model import Plane, TrafficClass
+from auditor.model import FabricAdapter, Plane, TrafficClass
 from auditor.plan.fabric import parse_fabric, read_fabric
 
 FULL = """\
@@ -102,3 +102,23 @@ def test_a_file_is_read_and_a_missing_one_named(tmp_path: Path) -> None:
     assert read_fabric(tmp_path / "fabric.yaml").file == str(tmp_path / "fabric.yaml")
     with pytest.raises(PlanError, match="cannot be read"):
         read_fabric(tmp_path / "no.yaml")
+
+
+def test_adapters_of_infiniband_fabrics_name_their_planes() -> None:
+    fabric = parse_fabric("fabrics:\n  - {plane: compute, hca: mlx5_0}\n  - {plane: storage, hca: mlx5_2, port: 2}\n")
+    assert fabric.fabrics == (FabricAdapter("compute", "mlx5_0"), FabricAdapter("storage", "mlx5_2", 2))
+    assert parse_fabric("").fabrics == ()
+
+
+def test_one_adapter_hangs_in_one_plane() -> None:
+    text = "fabrics:\n  - {plane: compute, hca: mlx5_0}\n  - {plane: compute, hca: mlx5_0}\n  - {plane: storage, hca: mlx5_0}\n"
+    with pytest.raises(ErrorList, match=r"fabric.yaml:4: mlx5_0 hangs in plane compute already, and not in storage as well"):
+        parse_fabric(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["fabrics: [{plane: p}]", "fabrics: [{plane: p, hca: a, port: 0}]", "fabrics: [{plane: p, hca: a, x: 1}]"]
+)
+def test_an_adapter_needs_a_plane_and_a_name_and_nothing_else(text: str) -> None:
+    with pytest.raises(ErrorList, match=r"fabrics\.0"):
+        parse_fabric(text)
