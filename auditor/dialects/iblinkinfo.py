@@ -118,7 +118,7 @@ def lines(text: str) -> Listing:
             listing.ports.append(item)
         elif line.strip():
             listing.strange.append((number, line))
-    ports = Counter(item.guid for item in listing.ports)
+    ports = Counter(guid for guid, _ in {(item.guid, item.port) for item in listing.ports})
     listing.ports = [
         item._replace(switch=ports[item.guid] > 1, peer_switch=ports[item.peer_guid] > 1 if item.peer_guid in ports else None)
         for item in listing.ports
@@ -164,9 +164,12 @@ def _reported(found: re.Match[str], number: int) -> PortLine:
     )  # fmt: skip
 
 
-def hidden(listing: Listing) -> Iterator[tuple[PortLine, str]]:
-    """Ports whose far end is a switch of this listing that has no line for it: the answer was cut. With the GUID across."""
+def hidden(listing: Listing) -> Iterator[PortLine]:
+    """Ports whose far end has no line of its own, by its GUID or its LID, though every port that is plugged has one: the answer
+    was cut, or it is a part of one."""
     ends = {(item.guid, item.port) for item in listing.ports}
+    lids = {item.lid for item in listing.ports}
     for item in listing.ports:
-        if item.peer_guid is not None and item.peer_port and (item.peer_guid, item.peer_port) not in ends:
-            yield item, item.peer_guid
+        unseen = item.peer_guid is not None and (item.peer_guid, item.peer_port) not in ends
+        if item.peer_port and (unseen or (item.peer_lid and item.peer_lid not in lids)):
+            yield item

@@ -154,6 +154,8 @@ def discover(text: str) -> Fabric:
             fabric.origin = origin.group(1)
         elif not _SILENT.fullmatch(line):
             fabric.strange.append((number, line))
+    if ids:
+        fabric.strange.append((len(text.splitlines()), "a block stops before the line of its node"))
     return fabric
 
 

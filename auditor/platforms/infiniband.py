@@ -138,12 +138,12 @@ def _listed(listing: links.Listing, *, states: bool = True) -> Iterator[Normalis
             yield IbNode(guid=item.guid, kind="switch", description=item.description)
         if ibnet.AGGREGATION not in item.peer_description and (states or item.peer_port):
             yield from _listed_port(item, (item.guid, item.port), states=states)
-    lost = [(item, peer) for item, peer in links.hidden(listing) if ibnet.AGGREGATION not in item.peer_description]
+    lost = [item for item in links.hidden(listing) if ibnet.AGGREGATION not in item.peer_description]
     if lost:
-        item, peer = lost[0]
         more = f" (and {len(lost) - 1} more)" if len(lost) > 1 else ""
-        detail = f"cut short: port {item.peer_port} of {peer} has no line, though line {item.line} leads to it{more}"
-        yield Unread(IbPort, reason=GapReason.TRUNCATED, detail=detail)
+        detail = f"cut short: what line {lost[0].line} leads to has no line of its own{more}"
+        for row_type in (IbNode, IbPort):
+            yield Unread(row_type, reason=GapReason.TRUNCATED, detail=detail)
     yield from _strange(listing.strange)
     if not named:
         for row_type in (IbNode, IbPort):

@@ -8,7 +8,8 @@ Traps, each met in a capture:
 - The name column of `show interfaces status` is cut and holds any words; so the cells behind it are read from the right.
 - What EOS has to complain of begins with `% `, and the session goes on.
 - Management ports come behind all Ethernet ports; a table of ports without one stops too early.
-- `| json` is asked of no switch: a command with a pipe is not sent. It is read from captures.
+- `| json` is asked of no switch, since no command with a pipe is sent; captures may hold its answer. It has points in time
+  instead of ages, and nothing in it says when it was printed.
 """
 
 from __future__ import annotations
@@ -50,17 +51,23 @@ _STATUS = re.compile(
 
 
 def interfaces_status(body: str, _parameters: Mapping[str, str]) -> Iterator[Normalised]:
-    """`show interfaces status`: state and speed of every port."""
+    """`show interfaces status`: state and speed of every port. Aggregates come last; one that a member names must be there."""
     heading = re.search(r"^Port\s+Name\s+Status\b.*$", body, re.MULTILINE)
     if heading is None:
         raise ValueError("no table with the columns Port, Name, Status")
-    strange = []
+    strange, seen, named = [], set(), set()
     for line in body[heading.end() :].splitlines():
         row = _STATUS.fullmatch(line)
         if row is not None:
-            yield from _port(*row.groups())
+            shown, status, vlan, negotiated, speed = row.groups()
+            seen.add(shown)
+            named.update([vlan.removeprefix("in ")] if vlan.startswith("in ") else [])
+            yield from _port(shown, status, vlan, negotiated, speed)
         elif line.strip():
             strange.append(line)
+    for lost in sorted(named - seen):
+        detail = f"the table stops before {lost}, which has members in it"
+        yield Unread(Interface, (names.long_name(lost),), reason=GapReason.TRUNCATED, detail=detail)
     if strange:
         more = f" (and {len(strange) - 1} more)" if len(strange) > 1 else ""
         yield Unread(Interface, detail=f"does not fit under the columns: {printable(strange[0], 80)!r}{more}")
@@ -143,8 +150,8 @@ PLATFORM = Platform(
         ),
         Source(
             key="lldp_detail_json",
-            command="show lldp neighbors detail | json",
-            aliases=("show lldp neighbors detail | json | no-more",),
+            command="show_lldp_neighbors_detail_json",
+            aliases=("show lldp neighbors detail | json", "show lldp neighbors detail | json | no-more"),
             fallback_for="lldp_detail",
             sent=False,
             fills=(Fill(Neighbour, Layer.APPLIED, lldp.COLUMNS),),
