@@ -36,9 +36,10 @@ class Cable(NamedTuple):
 class Layout:
     """Planned and observed wiring by place and by plug.
 
-    A breakout's parent plug fills the places of one device at which the lines of one `cable_id` have a lane. Of a port that
-    the plan does not know, the places are one plug if their far ends are the legs of one planned parent plug of that device's
-    side. A place that the plan uses twice belongs to the first line. Observed pairs count if both ends say so.
+    A breakout's parent plug fills the places of one device at which the lines of one `cable_id` have a lane. Places of one
+    device that the plan does not know are one plug if at their far ends are legs of one planned plug that is not there, unless
+    the device is one for legs. A place that the plan uses twice belongs to the first line. Observed pairs count if both ends
+    say so.
     """
 
     def __init__(self, links: Sequence[PlanLink], observed: Mapping[Place, Place]) -> None:
@@ -78,9 +79,10 @@ class Layout:
 
     def _guess(self) -> None:
         """Find parent plugs in ports that the plan does not know: by where their legs are."""
+        legs = {self.far[place][0] for place in self._cages} - {device for device, _ in self._cages}
         strays: defaultdict[tuple[str, Cage], list[Place]] = defaultdict(list)
         for place, leg in self.seen.items():
-            home = self.far.get(leg) if place not in self.far else None
+            home = self.far.get(leg) if place not in self.far and place[0] not in legs else None
             if home in self._cages and not any(self.right(lane) for lane in self._cages[home]):
                 strays[place[0], self._cages[home]].append(place)
         for (_, parent), places in strays.items():

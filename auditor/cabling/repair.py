@@ -44,6 +44,13 @@ class _Change(NamedTuple):
     strange: tuple[Cable, ...] = ()
 
 
+class _Offer(NamedTuple):
+    """An observed cable as a planned one: the place to which each end goes, and what that is worth, compared from the left."""
+
+    worth: tuple[int, ...]
+    goes: dict[Place, Place]
+
+
 class _FrozenError(Exception):
     """Nothing but a plug that must not be moved would help."""
 
@@ -169,52 +176,68 @@ class _Mender:
         return unsure, len(devices), len(racks), sum(self._layout.degree[device] for device in devices)
 
     def _match(self, found: Sequence[Cable], planned: Sequence[Cable]) -> _Change:
-        """Let cables become planned ones so that most plugs stay. Raises _FrozenError."""
+        """Let cables become planned ones so that most plugs stay. Raises _FrozenError.
+
+        A cable all of whose plugs are in plain ports is a plain one, and becomes no part of a breakout.
+        """
         layout = self._layout
         owner = {plug: number for number, cable in enumerate(planned) for plug in cable.plugs}
         rest, open_ = dict(enumerate(found)), dict(enumerate(planned))
-        frozen = any(self._is_frozen(*cable.plugs) for cable in (*found, *planned))
         goes: dict[Place, Place] = {}
         for number, cable in enumerate(found):
             if all(layout.right(place) for place, _ in cable.pairs):
                 del rest[number], open_[owner[cable.plugs[0]]]
-        offers: dict[tuple[int, int], tuple[tuple[int, ...], dict[Place, Place]]] = {}
-        for number, cable in list(rest.items()):
-            for other in {owner[plug]: None for plug in cable.plugs if plug in owner and owner[plug] in open_}:
-                best = max(self._offers(cable, open_[other]), key=lambda offer: offer[0], default=None)
-                if best is None or not best[0][0]:
-                    continue
-                if not frozen and 3 * best[0][0] >= len(cable.plugs) + len(open_[other].plugs):
-                    # Whatever else the two could become, no more plugs would stay.
-                    goes |= best[1]
-                    del rest[number], open_[other]
-                    break
-                offers[number, other] = best
-        for number, other in _matching(
-            {pair: offer[0] for pair, offer in offers.items() if pair[0] in rest and pair[1] in open_}
-        ):
-            goes |= offers[number, other][1]
-            del rest[number], open_[other]
-        for number, cable in sorted(rest.items(), key=lambda item: -len(item[1].pairs)):
-            for other, plan in open_.items():
-                if (offer := next(self._offers(cable, plan), None)) is not None:
-                    goes |= offer[1]
-                    del rest[number], open_[other]
-                    break
-        if frozen and any(
+        self._frozen_near = any(self._is_frozen(*cable.plugs) for cable in (*found, *planned))
+        self._assign(rest, open_, owner, goes)
+        if self._frozen_near and any(
             self._is_frozen(*cable.plugs) or any(any(layout.fillings(cable, plan)) for plan in open_.values())
             for cable in rest.values()
         ):
             raise _FrozenError
-        strange = tuple(cable for cable in rest.values() if self._is_strange(cable, owner))
+        strange = tuple(cable for cable in rest.values() if self._is_strange(cable, planned))
         return _Change(goes, tuple(rest.values()), strange)
 
-    def _offers(self, cable: Cable, plan: Cable) -> Iterator[tuple[tuple[int, ...], dict[Place, Place]]]:
-        """What an observed cable offers as a planned one: how many plugs stay, and what is better than another with as many.
+    def _assign(
+        self,
+        rest: dict[int, Cable],
+        open_: dict[int, Cable],
+        owner: Mapping[Cage, int],
+        goes: dict[Place, Place],
+    ) -> None:
+        """Move cables from `rest`, and what they become from `open_`, into `goes`: first where plugs stay, then at will."""
+        offers: dict[tuple[int, int], _Offer] = {}
+        for number, cable in list(rest.items()):
+            for other in {owner[plug]: None for plug in cable.plugs if owner.get(plug) in open_}:
+                best = max(self._offers(cable, open_[other]), key=lambda offer: offer.worth, default=None)
+                if best is None or not best.worth[0]:
+                    continue
+                if not self._frozen_near and 3 * best.worth[0] >= len(cable.plugs) + len(open_[other].plugs):
+                    # Whatever else the two could become, no more plugs would stay.
+                    goes |= best.goes
+                    del rest[number], open_[other]
+                    break
+                offers[number, other] = best
+        worth = {pair: offer.worth for pair, offer in offers.items() if pair[0] in rest and pair[1] in open_}
+        for number, other in _matching(worth):
+            goes |= offers[number, other].goes
+            del rest[number], open_[other]
+        for number, cable in sorted(rest.items(), key=lambda item: -len(item[1].pairs)):
+            for other, plan in open_.items():
+                offer = next(self._offers(cable, plan), None)
+                if offer is not None:
+                    goes |= offer.goes
+                    del rest[number], open_[other]
+                    break
 
-        Few ports that nobody sees, links right as they are, many links, and moves on hosts rather than on switches.
+    def _offers(self, cable: Cable, plan: Cable) -> Iterator[_Offer]:
+        """What an observed cable offers as a planned one.
+
+        Its worth: how many plugs stay; then few ports that nobody sees, links right as they are, few lanes left dark, and
+        moves on hosts rather than on switches.
         """
         layout = self._layout
+        if max(map(len, cable.plugs)) == 1 < max(map(len, plan.plugs)):
+            return
         for goes in layout.fillings(cable, plan):
             plugs = {layout.cage(source): layout.cage(target) for source, target in goes.items()}
             moved = [pair for pair in plugs.items() if pair[0] != pair[1]]
@@ -223,12 +246,17 @@ class _Mender:
             stay = [plug for plug, target in plugs.items() if plug == target]
             unsure = sum(self._unsure(target) for _, target in moved)
             right = sum(goes[one] == one and goes[other] == other for one, other in cable.pairs)
-            yield (len(stay), -unsure, right, len(cable.pairs), sum(layout.degree[plug[0][0]] for plug in stay)), goes
+            dark = len(plan.pairs) - len(cable.pairs)
+            yield _Offer((len(stay), -unsure, right, -dark, sum(layout.degree[plug[0][0]] for plug in stay)), goes)
 
-    def _is_strange(self, cable: Cable, owner: Mapping[Cage, int]) -> bool:
-        """Whether a cable that has no place in the plan seems to belong to it all the same."""
-        near = [owner[plug] for plug in cable.plugs if plug in owner]
-        return len(cable.pairs) > 1 and (len(set(near)) < len(near) or any(self._layout.right(one) for one, _ in cable.pairs))
+    def _is_strange(self, cable: Cable, planned: Sequence[Cable]) -> bool:
+        """Whether a cable that has no place in the plan must not be taken away: it is partly right, or not understood.
+
+        Lanes that the plan numbers otherwise than the devices look like that.
+        """
+        near = [plan for plan in planned if len(set(plan.plugs) & set(cable.plugs)) > 1]
+        fits = any(any(self._layout.fillings(cable, plan)) for plan in near)
+        return any(self._layout.right(one) for one, _ in cable.pairs) or (len(cable.pairs) > 1 and bool(near) and not fits)
 
     def _missing(self, found: Sequence[Cable], planned: Sequence[Cable], change: _Change) -> list[Cable]:
         """Planned cables that still are not there when all moves are done, with both ends free."""
@@ -244,9 +272,8 @@ class _Mender:
 
         out = []
         for cable in planned:
-            pairs = [pair for pair in cable.pairs if pair[0] not in done and any(place in layout.seen for place in pair)]
-            pairs = [pair for pair in pairs if all(is_free(layout.cage(place)) for place in pair)]
-            if pairs:
+            pairs = [pair for pair in cable.pairs if pair[0] not in done and all(is_free(layout.cage(place)) for place in pair)]
+            if any(place in layout.seen for pair in pairs for place in pair):  # a cable is laid whole, but not for its own sake
                 out.append(Cable(tuple({layout.cage(place): None for pair in pairs for place in pair}), tuple(pairs)))
         return out
 
