@@ -92,13 +92,17 @@ def _order(
         groups[model, ports].append((host, tuple(link.rail for _, _, link in ordered)))
     for (_, ports), found in groups.items():
         usual, count = Counter(order for _, order in found).most_common(1)[0]
-        odd = [(host, order) for host, order in found if order != usual]
-        if len(found) > 2 and 2 * count > len(found):
-            for host, order in odd:
-                moved = [f"{port} rail {rail}" for port, rail, wanted in zip(ports, order, usual, strict=True) if rail != wanted]
-                words = f"{_called(plane)}: {host} has {', '.join(moved)}; {count} of {len(found)} such hosts have "
-                others = [f"{port} rail {want}" for port, rail, want in zip(ports, order, usual, strict=True) if rail != want]
-                yield Told(Severity.WARNING, "rail_order", words + ", ".join(others), _line(link for _, _, link in by_host[host]))
+        odd: dict[tuple[str, ...], list[str]] = defaultdict(list)
+        for host, order in found if len(found) > 2 and 2 * count > len(found) else ():
+            if order != usual:
+                odd[order].append(host)
+        for order, names in odd.items():
+            moved = [(port, rail, want) for port, rail, want in zip(ports, order, usual, strict=True) if rail != want]
+            words = (
+                f"{_called(plane)}: {some(names)} has {', '.join(f'{port} rail {rail}' for port, rail, _ in moved)}; {count} of "
+                f"{len(found)} such hosts have {', '.join(f'{port} rail {want}' for port, _, want in moved)}"
+            )
+            yield Told(Severity.WARNING, "rail_order", words, _line(link for _, _, link in by_host[names[0]]))
         if len(set(usual)) == len(usual) and list(usual) != sorted(usual, key=natural):
             first = next(host for host, order in found if order == usual)
             pairs = ", ".join(f"{port} rail {rail}" for port, rail in zip(ports, usual, strict=True))
@@ -130,28 +134,35 @@ def _port_numbers(plane: PlaneShape, by_host: Mapping[str, list[tuple[PlanEnd, P
     odd = {host: entries for host, entries in several.items() if len({leaf.port for _, leaf, _ in entries}) > 1}
     if len(several) < 4 or len(several) - len(odd) < MOST * len(several):
         return
+    told, first = [], []
     for host, entries in odd.items():
         usual = Counter(leaf.port for _, leaf, _ in entries).most_common(1)[0][0]
-        others = [leaf for _, leaf, _ in entries if leaf.port != usual]
-        words = f"{_called(plane)}: {host} is on port {usual} of its leaves, but on {some([str(end) for end in others])}"
-        yield Told(Severity.WARNING, "rail_port_number", words, _line(link for _, leaf, link in entries if leaf.port != usual))
+        others = [(leaf, link) for _, leaf, link in entries if leaf.port != usual]
+        told.append(f"{host} is on port {usual} of its leaves, but on {some([str(leaf) for leaf, _ in others])}")
+        first += [link for _, link in others]
+    if told:
+        words = f"{_called(plane)}: hosts are on one port number of all their leaves, {len(told)} not: {some(told, 2)}"
+        yield Told(Severity.WARNING, "rail_port_number", words, _line(first))
 
 
 def uplinks(plane: PlaneShape) -> Iterator[Told]:
     """Switches that share their uplinks unevenly, or have others than the switches beside them."""
-    groups = _neighbourhoods(plane)
-    for loads in groups:
+    uneven: dict[tuple[int, ...], list[Load]] = defaultdict(list)
+    for loads in _neighbourhoods(plane):
         for load in loads:
-            counts = {far: len(links) for far, links in load.far().items()}
-            spread = max(counts.values()) - min(counts.values())
-            if spread > (1 if len(load.up) % len(counts) else 0):
-                told = _by_count(counts)
-                words = f"{_called(plane)}: {load.device} shares {len(load.up)} uplinks unevenly: {told}"
-                yield Told(Severity.WARNING, "uplinks_asymmetric", words, _line(load.up))
-            elif spread == 0 and len({weight(links) for links in load.far().values()}) > 1:
+            counts = [len(links) for links in load.far().values()]
+            if max(counts) - min(counts) > (1 if len(load.up) % len(counts) else 0):
+                uneven[tuple(sorted(counts))].append(load)
+            elif max(counts) == min(counts) and len({weight(links) for links in load.far().values()}) > 1:
                 words = f"{_called(plane)}: the uplinks of {load.device} have different speeds: {carries(load)}"
                 yield Told(Severity.WARNING, "uplinks_asymmetric", words, _line(load.up))
         yield from _unlike(plane, loads)
+    for loads in uneven.values():
+        first = loads[0]
+        told = _by_count({far: len(links) for far, links in first.far().items()})
+        more = f", and {len(loads) - 1} others likewise" if len(loads) > 1 else ""
+        words = f"{_called(plane)}: {first.device} shares {len(first.up)} uplinks unevenly: {told}{more}"
+        yield Told(Severity.WARNING, "uplinks_asymmetric", words, _line(first.up))
 
 
 def _by_count(counts: Mapping[str, int]) -> str:

@@ -123,12 +123,17 @@ def _unknown_devices(plan: Plan, around: Surroundings) -> Iterator[Told]:
 
 
 def _unknown_ports(plan: Plan, around: Surroundings) -> Iterator[Told]:
+    lacks: dict[str, list[tuple[str, PlanLink]]] = defaultdict(list)
     for end, link in _ends(plan):
         known = around.ports.get(end.device)
         if known is not None and end.port in known.lacks:
-            close = get_close_matches(end.port, known.names, n=1, cutoff=0.7)
-            hint = f"; it has {close[0]!r}" if close else f"; it has {some(known.names, 3)}" if known.names else ""
-            yield Told(Severity.ERROR, "unknown_port", f"{end.device} has no port {end.port!r}{hint}", link.line)
+            lacks[end.device].append((end.port, link))
+    for device, found in lacks.items():
+        names, first = around.ports[device].names, found[0][0]
+        close = get_close_matches(first, names, n=1, cutoff=0.7)
+        hint = f"; it has {close[0]!r}" if close else f"; it has {some(names, 3)}" if names else ""
+        words = f"{device} has no port {some([repr(port) for port, _ in found])}{hint}"
+        yield Told(Severity.ERROR, "unknown_port", words, found[0][1].line)
 
 
 def _unnamed_nics(plan: Plan, around: Surroundings) -> Iterator[Told]:
@@ -219,23 +224,28 @@ def _places(plan: Plan, around: Surroundings) -> Iterator[Told]:
 
 
 def _optics(plan: Plan, around: Surroundings) -> Iterator[Told]:  # noqa: ARG001
+    """What no cable of its type can be, alike ones together."""
+    alike: dict[tuple[Severity, str, str], list[PlanLink]] = defaultdict(list)
     for link in plan.links:
-        what = medium(link.type) if link.type else None
-        if what is None:
-            continue
-        lanes = bool(link.a.lane or link.b.lane)
-        if what.speed and link.speed and (what.speed < link.speed or (what.speed != link.speed and not lanes)):
-            words = f"{link.name}: {link.type} is {speed_text(what.speed)}, the link {speed_text(link.speed)}"
-            yield Told(Severity.ERROR, "speed_of_type", words, link.line)
-            continue
-        limit = reach(what, link.speed)
-        if limit is not None and link.length_m is not None and link.length_m > limit.metres:
-            words = f"{link.name}: {link.length_m:g} m of {link.type} at {speed_text(what.speed or link.speed)}"
-            severity = Severity.WARNING if what.kind == "aoc" else Severity.ERROR
-            yield Told(severity, "too_long", f"{words}; the limit is {limit.metres:g} m ({limit.source})", link.line)
-        if what.fixed and link.via:
-            words = f"{link.name}: both plugs of {link.type} belong to the cable, so it cannot go through {link.via}"
-            yield Told(Severity.ERROR, "type_through_panel", words, link.line)
+        for fault in _impossible(link) if link.type else ():
+            alike[fault].append(link)
+    for (severity, rule, words), links in alike.items():
+        named = links[0].name if len(links) == 1 else f"{len(links):,} links ({some([link.name for link in links], 2)})"
+        yield Told(severity, rule, f"{named}: {words}", links[0].line)
+
+
+def _impossible(link: PlanLink) -> Iterator[tuple[Severity, str, str]]:
+    what = medium(link.type)
+    lanes = bool(link.a.lane or link.b.lane)
+    if what.speed and link.speed and (what.speed < link.speed or (what.speed != link.speed and not lanes)):
+        words = f"{link.type} is {speed_text(what.speed)}, the link {speed_text(link.speed)}"
+        yield Severity.ERROR, "speed_of_type", words
+    elif (limit := reach(what, link.speed)) is not None and link.length_m is not None and link.length_m > limit.metres:
+        words = f"{link.length_m:g} m of {link.type} at {speed_text(what.speed or link.speed)}; the limit is {limit.metres:g} m"
+        severity = Severity.ERROR if what.certain else Severity.WARNING
+        yield severity, "too_long", f"{words} ({limit.source})"
+    if what.fixed and link.via:
+        yield Severity.ERROR, "type_through_panel", f"both plugs of {link.type} belong to the cable: no panel can be between"
 
 
 def _homing(plane: PlaneShape) -> Iterator[Told]:

@@ -43,11 +43,15 @@ _ACTIVE = re.compile(r"(?<![A-Z])(L?ACC|AEC|ACTIVE COPPER|ACTIVE ELECTRICAL)(?![
 
 @dataclass(frozen=True, slots=True)
 class Medium:
-    """A type as far as it is understood: `kind` is copper, aoc, or the medium part of a module (`DR4`); empty: not at all."""
+    """A type as far as it is understood: `kind` is copper, aoc, or the medium part of a module (`DR4`); empty: not at all.
+
+    Not `certain`: people call cables so that reach further too (an active one is a "DAC" as well), or the limit is a custom.
+    """
 
     kind: str = ""
     lanes: int | None = None
     speed: int | None = None
+    certain: bool = True
 
     @property
     def fixed(self) -> bool:
@@ -66,7 +70,7 @@ def medium(text: str) -> Medium:
     lanes = re.fullmatch(r"[A-Z]+(\d+)(?:[.-]\d+)?", found)
     copper = found in ("DAC", "PASSIVE COPPER") or re.fullmatch(r"CR\d*", found)
     kind = "copper" if copper else "aoc" if found == "AOC" else found
-    return Medium(kind, int(lanes.group(1)) if lanes else None, speed)
+    return Medium(kind, int(lanes.group(1)) if lanes else None, speed, found not in ("DAC", "AOC"))
 
 
 def reach(what: Medium, speed: int | None) -> Reach | None:

@@ -107,6 +107,12 @@ def test_a_host_whose_nics_take_other_rails_than_those_of_its_like() -> None:
     assert "gpu-1 has nic0 rail 1, nic1 rail 0; 3 of 4 such hosts have nic0 rail 0, nic1 rail 1" in found
 
 
+def test_hosts_with_the_same_wrong_order_are_told_together() -> None:
+    change = {(host, 0): f"gpu-{host},nic0,leaf-1,swp{host + 1},compute,1" for host in (1, 3)}
+    change |= {(host, 1): f"gpu-{host},nic1,leaf-0,swp{host + 1},compute,0" for host in (1, 3)}
+    assert "gpu-1, gpu-3 has nic0 rail 1, nic1 rail 0; 5 of 7 such hosts" in one(rows(7, change=change), "rail_order")
+
+
 def test_an_order_of_rails_that_all_hosts_share_is_only_noted() -> None:
     text = rows().replace("nic0", "nicX").replace("nic1", "nic0").replace("nicX", "nic1")
     found = look(text)
@@ -132,7 +138,7 @@ def test_links_without_rail_among_others_with_one() -> None:
 
 def test_one_port_number_on_each_leaf_where_nearly_all_hosts_have_it() -> None:
     found = one(rows(count=10, change={(4, 1): "gpu-4,nic1,leaf-1,swp50,compute,1"}), "rail_port_number")
-    assert "gpu-4 is on port swp5 of its leaves, but on leaf-1:swp50" in found
+    assert "1 not: gpu-4 is on port swp5 of its leaves, but on leaf-1:swp50" in found
 
 
 def test_hosts_with_all_links_of_a_plane_on_one_leaf() -> None:
@@ -184,6 +190,15 @@ def test_uplinks_shared_unevenly_between_spines() -> None:
     assert "leaf-0 shares 4 uplinks unevenly: 1 to spine-1; 3 to spine-0" in found[0]
 
 
+def test_switches_that_are_uneven_alike_are_told_together() -> None:
+    text = fabric_of(2)
+    for leaf in range(2):
+        text = text.replace(f"leaf-{leaf},swp12,spine-1,swp{leaf * 2}", f"leaf-{leaf},swp12,spine-0,swp3{leaf}")
+    found = [item for item in told(text) if "[uplinks_asymmetric]" in item]
+    assert len(found) == 1
+    assert found[0].endswith("3 to spine-0, and 1 others likewise [uplinks_asymmetric]")
+
+
 def test_a_leaf_with_fewer_uplinks_than_those_beside_it() -> None:
     plan = list(links(design(Wanted(hosts=16, rails=4, ports=16))))
     gone = next(link for link in plan if link.a.device == "leaf-r1-02" and link.b.device == "spine-03")
@@ -229,7 +244,8 @@ CABLE = f"{HEAD},type,length_m,speed,via"
     ("cable", "words"),
     [
         ("dac,3,400G,", ""),
-        ("dac,3.5,400G,", "3.5 m of dac at 400G; the limit is 3 m (IEEE 802.3cd"),
+        ("dac,3.5,400G,", "warning: h1:eth0|l1:swp1: 3.5 m of dac at 400G; the limit is 3 m (IEEE 802.3cd"),
+        ("passive copper,3.5,400G,", "error: h1:eth0|l1:swp1: 3.5 m of passive copper"),
         ("DAC,5,100G,", ""),
         ("DAC,7,100G,", "the limit is 5 m (IEEE 802.3bj"),
         ("400GBASE-CR4,4,,", "the limit is 3 m (NVIDIA LinkX"),
@@ -244,7 +260,7 @@ CABLE = f"{HEAD},type,length_m,speed,via"
         ("100GBASE-DR,20,400G,", "100GBASE-DR is 100G, the link 400G"),
         ("800GBASE-DR8,20,400G,", "800GBASE-DR8 is 800G, the link 400G"),
         ("single-mode,900,400G,", ""),
-        ("dac,2,400G,PP-1/3", "both plugs of dac belong to the cable, so it cannot go through PP-1/3"),
+        ("dac,2,400G,PP-1/3", "both plugs of dac belong to the cable: no panel can be between"),
         ("DR4,20,400G,PP-1/3", ""),
         ("dac,2,4xNDR,", ""),
     ],
@@ -253,6 +269,12 @@ def test_what_the_type_of_a_cable_allows(cable: str, words: str) -> None:
     found = told(f"{CABLE}\nh1,eth0,l1,swp1,{cable}\n")
     assert len(found) == bool(words)
     assert not words or words in found[0]
+
+
+def test_cables_with_the_same_fault_are_told_together() -> None:
+    lines = "\n".join(f"h{at},eth0,l1,swp{at},dac,5,400G," for at in range(40))
+    found = one(f"{CABLE}\n{lines}\n", "too_long")
+    assert found.startswith("plan.csv:2: warning: 40 links (h0:eth0|l1:swp0, h1:eth0|l1:swp1 and 38 more): 5 m of dac at 400G")
 
 
 def test_a_lane_may_be_slower_than_the_module_it_comes_from() -> None:
