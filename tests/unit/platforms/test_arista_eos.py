@@ -1,0 +1,183 @@
+"""Arista EOS: names, what a cut answer may conclude, and the line that proves a cell."""
+
+from __future__ import annotations
+
+import pytest
+
+from auditor.address import Address, Layer
+from auditor.collect.commands import Recogniser
+from auditor.collect.guard import allowed
+from auditor.evidence import Place, find
+from auditor.facts import Interface, Neighbour
+from auditor.model import ABSENT, Device, GapReason, Spot, State
+from auditor.platforms import platforms
+from auditor.platforms.arista_eos import PLATFORM
+from auditor.platforms.arista_eos.names import in_tables, long_name
+from tests.unit.platforms.answers import recorded, state, told
+
+PORTS = recorded("arista_eos", "interfaces_status", "states_and_names")
+DETAIL = recorded("arista_eos", "lldp_detail", "hosts_switch_and_nameless")
+TABLE = recorded("arista_eos", "lldp_neighbors", "nameless_and_too_long")
+
+
+@pytest.mark.parametrize(
+    ("written", "name"),
+    [
+        ("Et1/1", "Ethernet1/1"), ("Eth1/47", "Ethernet1/47"), ("Ethernet1/1", "Ethernet1/1"), ("ethernet 3/1", "Ethernet3/1"),
+        ("Ma1", "Management1"), ("Po12", "Port-Channel12"), ("port-channel12", "Port-Channel12"), ("Vl40", "Vlan40"),
+        ("mlx5_0", "mlx5_0"), ("Etna1", "Etna1"), ("", ""), ("swp1", "swp1"),
+    ],
+)  # fmt: skip
+def test_ports_have_one_name(written: str, name: str) -> None:
+    assert long_name(written) == name
+    assert PLATFORM.interface_name(written) == name
+
+
+def test_names_and_addresses_go_back_to_how_tables_write_them() -> None:
+    assert [in_tables(part) for part in ("Ethernet1/1", "Port-Channel12", "5c:25:73:07:1a:40", "enp26s0np0")] == [
+        "Et1/1", "Po12", "5c25.7307.1a40", "enp26s0np0",
+    ]  # fmt: skip
+
+
+def cell(found: State, address: str) -> object:
+    known = found.cell(Address.parse(address))
+    return known.value if known.gap is None else known.gap.reason
+
+
+def test_an_empty_column_shifts_no_address_into_the_name() -> None:
+    found = state("arista_eos", {"lldp_neighbors": TABLE})
+    row = found.rows(Neighbour)["Ethernet2/1", "5c:25:73:07:1b:40"]
+    assert row.system is None
+    assert not any("5c25" in (row.system or "") for row in found.rows(Neighbour).values())
+
+
+def test_both_forms_of_the_neighbours_agree_on_their_keys() -> None:
+    detail = state("arista_eos", {"lldp_detail": DETAIL}).rows(Neighbour)
+    short = state("arista_eos", {"lldp_neighbors": TABLE}).rows(Neighbour)
+    document = state("arista_eos", {"lldp_detail_json": recorded("arista_eos", "lldp_detail_json", "old_and_new_quotes")})
+    shared = {("Ethernet1/1", "5c:25:73:07:1a:40"), ("Ethernet64/1", "Ethernet7/1")}
+    assert shared <= detail.keys() & short.keys() & document.rows(Neighbour).keys()
+
+
+def test_the_detailed_form_counts_where_it_answered() -> None:
+    found = state("arista_eos", {"lldp_detail": DETAIL, "lldp_neighbors": TABLE})
+    assert ("Ethernet2/1", "5c:25:73:07:1b:40") not in found.rows(Neighbour)
+    refused = state("arista_eos", {"lldp_detail": "% Invalid input\n", "lldp_neighbors": TABLE})
+    assert ("Ethernet2/1", "5c:25:73:07:1b:40") in refused.rows(Neighbour)
+
+
+def test_a_port_behind_the_end_of_a_cut_table_is_unknown() -> None:
+    cut = PORTS[: PORTS.index("Et6/1")]
+    found = state("arista_eos", {"interfaces_status": cut})
+    assert cell(found, "interface[Ethernet1/1].up") is True
+    assert cell(found, "interface[Ethernet6/1].up") is GapReason.TRUNCATED
+    assert state("arista_eos", {"interfaces_status": PORTS}).has_row(Address("interface", ("Ethernet9/1",))) is False
+
+
+def test_an_aggregate_with_members_must_have_a_row() -> None:
+    found = state("arista_eos", {"interfaces_status": PORTS[: PORTS.rindex("Po12")]})
+    assert found.has_row(Address("interface", ("Port-Channel12",))) is None
+    assert cell(found, "interface[Ethernet6/1].lag") == "Port-Channel12"
+    assert cell(found, "interface[Ethernet1/1].lag") is ABSENT
+
+
+def test_what_a_port_without_link_could_run_at_is_no_speed() -> None:
+    body = PORTS.replace(
+        "spare                  notconnect   1        auto   auto ", "spare                  notconnect   1        a-full a-40G"
+    )
+    found = state("arista_eos", {"interfaces_status": body})
+    assert cell(found, "interface[Ethernet4/1].speed") is GapReason.UNSUPPORTED
+    assert cell(found, "interface[Ethernet2/1].speed") == 400_000_000_000
+
+
+def test_a_text_of_the_operator_is_no_state() -> None:
+    row = state("arista_eos", {"interfaces_status": PORTS}).rows(Interface)["Ethernet2/1",]
+    assert (row.up, row.enabled, row.speed) == (True, True, 400_000_000_000)
+
+
+@pytest.mark.parametrize(
+    ("source", "case", "endless"),
+    [
+        ("version", "leaf_of_64_ports", False),
+        ("interfaces_status", "states_and_names", False),
+        ("lldp_detail", "hosts_switch_and_nameless", True),
+        ("lldp_detail_json", "old_and_new_quotes", False),
+        ("lldp_neighbors", "nameless_and_too_long", True),
+    ],
+)
+def test_a_broken_answer_is_a_gap_or_changes_nothing(source: str, case: str, endless: bool) -> None:
+    found = told("arista_eos", source, recorded("arista_eos", source, case), endless=endless)
+    if source == "version":  # the other platform's answer is one of EOS
+        found = [text for text in found if not text.startswith("another_platform")]
+    assert found == []
+
+
+@pytest.mark.parametrize("source", ["version", "interfaces_status", "lldp_detail", "lldp_neighbors"])
+def test_the_answer_to_another_command_is_not_taken_for_this_one(source: str) -> None:
+    bodies = {
+        "version": recorded("arista_eos", "version", "leaf_of_64_ports"), "interfaces_status": PORTS, "lldp_detail": DETAIL,
+        "lldp_neighbors": TABLE,
+    }  # fmt: skip
+    for other, body in bodies.items():
+        if other != source:
+            found = state("arista_eos", {source: body})
+            assert not any(found.tables.values()), other
+            assert any(gap.source == source and gap.reason is not GapReason.UNSUPPORTED for gap in found.gaps), other
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("% Invalid input\n", GapReason.REJECTED),
+        ("% Incomplete command\n", GapReason.REJECTED),
+        ("% Ambiguous command\n", GapReason.REJECTED),
+        ("% LLDP is not enabled\n", GapReason.REJECTED),
+        ("% Authorization denied for command 'show lldp neighbors detail'\n", GapReason.PERMISSION),
+    ],
+)
+def test_complaints_are_no_answers(text: str, reason: GapReason) -> None:
+    found = state("arista_eos", {"lldp_detail": text}, None)
+    assert not any(found.tables.values())
+    assert {gap.reason for gap in found.gaps if gap.source == "lldp_detail"} == {reason}
+
+
+def excerpt(source: str, body: str, address: str, value: object) -> str:
+    place = Place(Spot("leaf", Address.parse(address)), value, "arista_eos", source, "d")
+    evidence = find(place, platforms(), lambda _: body)
+    assert evidence is not None
+    return evidence.excerpt
+
+
+def test_the_line_of_a_port_is_found_under_its_short_name() -> None:
+    found = excerpt("interfaces_status", PORTS, "interface[Ethernet6/1].up", False)
+    assert found.splitlines()[-1].startswith("Et6/1 ")
+    found = excerpt("lldp_neighbors", TABLE, 'neighbour[Ethernet1/1,"5c:25:73:07:1a:40"].system', "gpu-41.lab.example.net")
+    assert found.splitlines()[-1].startswith("Et1/1         gpu-41")
+
+
+def test_the_lines_of_a_neighbour_are_found_behind_its_port() -> None:
+    address = 'neighbour[Ethernet1/1,"5c:25:73:07:1a:40"]'
+    found = excerpt("lldp_detail", DETAIL, f"{address}.system", "gpu-41.lab.example.net")
+    assert found.splitlines() == ["Interface Ethernet1/1 detected 1 LLDP neighbors:", '  - System Name: "gpu-41.lab.example.net"']
+    found = excerpt("lldp_detail", DETAIL, f"{address}.chassis", "5c:25:73:07:1a:40")
+    assert found.splitlines()[-1] == "  Neighbor 5c25.7307.1a40/5c25.7307.1a40, age 17 seconds"
+
+
+def test_no_pipe_is_ever_sent() -> None:
+    assert [command for _, _, command in allowed(Device("leaf", ("arista_eos",)), platforms())] == [
+        "show version", "show interfaces status", "show lldp neighbors detail", "show lldp neighbors",
+    ]  # fmt: skip
+    (request,) = Recogniser([PLATFORM]).by_text("show lldp neighbors detail | json")
+    assert request.source.key == "lldp_detail_json"
+    (request,) = Recogniser([PLATFORM]).by_stem("show_lldp_neighbors_detail_json")
+    assert request.source.key == "lldp_detail_json"
+
+
+def test_what_nothing_reads_is_unsupported_with_a_reason() -> None:
+    found = state("arista_eos", {"interfaces_status": PORTS})
+    for address in ("interface[Ethernet1/1].mtu@applied", "qos_port[Ethernet1/1].pfc_priorities", "optic[Ethernet1/1].present"):
+        gap = found.cell(Address.parse(address)).gap
+        assert gap is not None
+        assert gap.reason is GapReason.UNSUPPORTED
+        assert gap.detail
+    assert Layer.CONFIGURED not in {layer for _, layer in found.tables}
