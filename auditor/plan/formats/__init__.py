@@ -154,12 +154,12 @@ def in_order(links: Iterable[PlanLink]) -> list[PlanLink]:
 
 
 def without_shared_ports(plan: Plan, title: str) -> None:
-    """Raises PlanError where lanes of a breakout share the name of a port: a format that has no lanes cannot tell them apart."""
+    """Raises PlanError where lanes of a breakout share the name of a port, which a format without lanes cannot tell apart."""
     seen: set[Place] = set()
     for link in plan.links:
         for end in (link.a, link.b):
             if end.place in seen:
-                message = f"{end} stands for several lanes, and {title} has none: give each lane the name of its own port"
+                message = f"{end} has several cables or lanes, and {title} has no lanes: give each lane a port of its own"
                 raise PlanError(message, plan.file or plan.name, link.line)
             seen.add(end.place)
 

@@ -100,8 +100,8 @@ class Collector:
         for column, value in row.items():
             before = known.setdefault(column, value)
             if before != value:
-                counts = "this" if self.last_counts else "that"
-                self.note(f"{column} is {value} here and {before} on line {where} for the same link; {counts} counts", line)
+                counts = "last" if self.last_counts else "first"
+                self.note(f"{column} is {value} here and {before} on line {where} for the same link; the {counts} counts", line)
                 known[column] = value if self.last_counts else before
 
     def _displace(self, row: Columns, line: int) -> None:

@@ -18,7 +18,7 @@ from auditor.model import Plan
 from auditor.plan.document import COLUMNS, REQUIRED, read_rows
 from auditor.plan.formats import Imported, ImportedDevice, PlanFormat, columns_of, decode, in_order, lost
 from auditor.plan.formats.collector import Collector
-from auditor.plan.formats.dot_grammar import Attributes, Defaults, EdgeLine, Group, NodeLine, Stop, parse, quoted
+from auditor.plan.formats.dot_grammar import Attributes, Defaults, EdgeLine, Group, NodeLine, Stop, Word, parse, quoted
 
 MAX_DEPTH = 40
 FURTHER = tuple(column for column in COLUMNS if column not in REQUIRED)
@@ -113,11 +113,12 @@ class _Reader:
             self.ptm(said, graph, line)
             self.out.add(columns, line)
 
-    def port(self, stop: Stop, attribute: object, line: int) -> str:
-        if stop.port is None:
-            return str(getattr(attribute, "text", ""))
-        if stop.compass is None:
-            return stop.port.text
+    def port(self, stop: Stop, attribute: Word | None, line: int) -> str:
+        """The port of one end; as in Graphviz, an attribute `tailport` or `headport` counts more than `node:port`."""
+        if attribute is not None:
+            return attribute.text
+        if stop.port is None or stop.compass is None:
+            return "" if stop.port is None else stop.port.text
         if stop.compass.text in _COMPASS:
             self.out.note("the compass point after a port says how to draw the edge, and is left out; PTM compares it too", line)
             return stop.port.text
@@ -157,9 +158,9 @@ def _fits(column: str, text: str) -> bool:
     return not read_rows([(1, row)], "")[1]
 
 
-def _parameters(word: object) -> dict[str, str]:
+def _parameters(word: Word | None) -> dict[str, str]:
     """`match_type=portdescr, lldptmpl=X` as a mapping."""
-    pairs = (item.partition("=") for item in str(getattr(word, "text", "")).split(","))
+    pairs = (item.partition("=") for item in ("" if word is None else word.text).split(","))
     return {key.strip(): value.strip() for key, _, value in pairs if value.strip()}
 
 

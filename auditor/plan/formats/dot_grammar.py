@@ -1,7 +1,7 @@
 """The DOT language as Graphviz publishes it, read into statements that keep their lines; the only importer of lark.
 
-It differs from https://graphviz.org/doc/info/lang.html in two things: `#` begins a comment anywhere, not only at the start of a
-line; and `leaf-01:swp1` without quotes, which Graphviz takes for a node `leaf` and another one `-01`, is an error.
+As Graphviz itself does, it takes `#` for a comment anywhere. It is stricter in one thing: `leaf-01:swp1` without quotes is an
+error here, where Graphviz takes it for a node `leaf` and another one `-01`.
 """
 
 from __future__ import annotations
