@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 
-from auditor.plan.formats.sheet import Cell, Sheet, letter, values
+from auditor.plan.formats.sheet import Cell, Sheet, letter
 
 SIDE = ("rack", "position", "device", "type", "port")
 """What a side may have, in the order in which such sheets write it."""
@@ -112,7 +112,7 @@ def position(text: str) -> str:
 
 def heading(text: str) -> str:
     """What a header cell means, or an empty text: sides, units in brackets and small misspellings aside."""
-    word = re.sub(r"\(.*?\)|\[.*?\]|#", " ", text.lower())
+    word = re.sub(r"\(.*?\)|\[.*?\]|#| in \w+$", " ", text.lower())
     word = " ".join(_SIDES.sub("", " ".join(word.replace("_", " ").split())).split()).strip(" .:-")
     word = re.sub(r"^[az]-", "", word)
     if word in _WORDS:
@@ -134,7 +134,7 @@ def understand(sheet: Sheet) -> Layout | None:
     """The layout of a sheet of links; None where it holds none. Raises Unclear."""
     header = header_row(sheet)
     words = next((cells for number, cells in sheet.rows if number == header), ())
-    rows = [(number, cells) for number, cells in sheet.rows if header is None or number > header]
+    rows = [(number, cells) for number, cells in sheet.rows if (header is None or number > header) and cells != words]
     width = max((len(cells) for _, cells in rows), default=0)
     samples = [_sample(rows, at) for at in range(width)]
     said = [heading(words[at].text) if at < len(words) else "" for at in range(width)]
@@ -150,7 +150,10 @@ def understand(sheet: Sheet) -> Layout | None:
 
 
 def _sample(rows: Sequence[tuple[int, tuple[Cell, ...]]], at: int) -> list[str]:
-    return [text for text in values(rows[:5000], at) if text.lower() not in NOTHING]
+    """The texts of a column. A date counts as the port that it probably was; what cannot be relied on does not count."""
+    cells = [cells[at] for _, cells in rows[:5000] if at < len(cells) and cells[at].text]
+    texts = ["1/1" if "date" in cell.trouble else cell.text for cell in cells if not cell.trouble or "date" in cell.trouble]
+    return [text for text in texts if text.lower() not in NOTHING]
 
 
 _Roles = tuple[tuple[int, str], ...]
@@ -159,7 +162,7 @@ _Roles = tuple[tuple[int, str], ...]
 def _sides(samples: Sequence[list[str]], said: Sequence[str], headed: bool) -> tuple[_Roles, _Roles] | None:
     """The best pair of column runs, A before B; None where there is no run of a device and a port, or only one."""
     used = [at for at, sample in enumerate(samples) if sample or said[at]][:24]
-    votes = {at: _votes(samples[at], said[at]) for at in used}
+    votes = {at: _votes(samples[at], said[at], headed) for at in used}
     runs = [run for first in range(len(used)) for run in _runs(used, first, votes, headed)]
     best: list[tuple[float, _Roles, _Roles]] = []
     for score_a, a in runs:
@@ -183,7 +186,7 @@ def _told(pair: tuple[float, _Roles, _Roles]) -> str:
     )
 
 
-def _votes(sample: list[str], said: str) -> dict[str, float]:
+def _votes(sample: list[str], said: str, headed: bool) -> dict[str, float]:
     """How well a column is each role of a side; a role that its content does not fit is left out. `` stands for none."""
     out: dict[str, float] = {"": 0}
     fitting = [role for role in SIDE if _fits(role, sample, said)]
@@ -194,6 +197,8 @@ def _votes(sample: list[str], said: str) -> dict[str, float]:
             score += 3
         elif said and not contradicted:
             score -= 4
+        elif headed and role in ("rack", "position"):  # a title that says nothing of it: only where the other side has one
+            score -= 1.5
         if role == "type" or (
             role == "port" and _share(sample, lambda text: bool(_PORT.fullmatch(text)) and not text.isdigit()) > 0.5
         ):
@@ -209,7 +214,7 @@ def _share(sample: list[str], test: object) -> float:
 
 def _fits(role: str, sample: list[str], said: str) -> bool:
     if not sample:
-        return role in ("rack", "position") and said == role
+        return said == role
     if role == "type":
         return all(node_kind(text) for text in sample)
     if all(node_kind(text) for text in sample):
