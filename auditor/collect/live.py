@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import queue
+import re
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -208,7 +209,7 @@ class LiveCollector:
         like = [
             platform.name
             for (platform, request), answer in zip(probes, rest, strict=True)
-            if answered(request, raw_output(device, request, answer, now))
+            if _recognised(request, answer, device, now)
         ]
         return LoginReport(
             device, detail=printable(_first_line(uname), 120), sudo=tried.status == 0, answers_like=tuple(like),
@@ -217,11 +218,18 @@ class LiveCollector:
 
 
 def _probe(platform: Platform) -> Request | None:
-    """The command that tells a platform apart: its first unprivileged, fixed source of the table `system`."""
-    for source in platform.sources:
-        if "system" in source.tables() and source.parameter is None and source.privilege is Privilege.NONE:
-            return Request(platform, source, source.command)
-    return None
+    """The command that tells a platform apart: its first unprivileged, fixed source of the table `system`, or of any table."""
+    fixed = [
+        source for source in platform.sources if source.sent and source.parameter is None and source.privilege is Privilege.NONE
+    ]
+    source = next((source for source in fixed if "system" in source.tables()), fixed[0] if fixed else None)
+    return None if source is None else Request(platform, source, source.command)
+
+
+def _recognised(request: Request, answer: Answer, device: Device, at: datetime) -> bool:
+    """Whether a probe was answered as its platform answers: several have a `show version`."""
+    output = raw_output(device, request, answer, at)
+    return answered(request, output) and all(re.search(anchor, output.body, re.MULTILINE) for anchor in request.source.anchor)
 
 
 def _first_line(answer: Answer) -> str:

@@ -292,6 +292,17 @@ def test_the_login_test_tells_login_privilege_and_likely_platform(tmp_path: Path
     assert found["swi-c1"].failure is GapReason.AUTH
 
 
+def test_a_platform_is_recognised_by_what_its_answers_hold(tmp_path: Path) -> None:
+    version = Source("version", "show version", _fill("system", "os_version"), Parser.TEXT, _nothing, anchor=(r"^Brand X$",))
+    ports = Source("ports", "show ports", _fill("interface", "up"), Parser.TEXT, _nothing, anchor=(r"^port \S+$",))
+    known = {"demo": PLATFORM, "other": Platform("other", "Other", (version,)), "bare": Platform("bare", "Bare", (ports,))}
+    with Lab(capture(tmp_path, "swi-a1")) as lab:
+        live, devices = collector(lab)
+        live = LiveCollector(Inventory(devices, {}), settings(lab), known)
+        (report,) = live.login_test(devices)
+    assert report.answers_like == ("demo", "bare")
+
+
 def test_an_unusable_key_file_is_a_set_up_error(tmp_path: Path) -> None:
     device = Device("swi-a1", ("demo",), "127.0.0.1", 1)
     live = LiveCollector(Inventory((device,), {}), settings(credentials=Credentials(key_file=tmp_path / "none")), PLATFORMS)
