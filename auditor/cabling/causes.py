@@ -9,8 +9,8 @@ from hashlib import sha256
 
 from auditor.cabling.plugs import Occupancy, natural
 from auditor.cabling.repair import Component, repair
-from auditor.cabling.scene import Scene
-from auditor.cabling.signatures import Label, label
+from auditor.cabling.scene import Label, Scene
+from auditor.cabling.signatures import label
 from auditor.model import (
     ABSENT,
     CableCause,
@@ -62,8 +62,9 @@ def find_causes(
     `wiring` has no causes yet. `judged`: only causes with a link at one of these devices are wanted; the others still count
     where several devices show the same.
     """
-    components = repair(plan.links, wiring.observed, occupancy(wiring.ends), Scene(wiring, plan, fabric, devices).rack)
-    return explain(wiring, plan, fabric, devices, components, judged)
+    scene = Scene(wiring, plan, fabric, devices)
+    components = repair(plan.links, wiring.observed, occupancy(wiring.ends), scene.rack)
+    return explain(scene, wiring, components, judged)
 
 
 def occupancy(ends: Mapping[Place, LinkEnd]) -> Callable[[Place], Occupancy]:
@@ -82,15 +83,9 @@ def occupancy(ends: Mapping[Place, LinkEnd]) -> Callable[[Place], Occupancy]:
 
 
 def explain(
-    wiring: Wiring,
-    plan: Plan,
-    fabric: Fabric,
-    devices: Mapping[str, Device],
-    components: Sequence[Component],
-    judged: Container[str] | None = None,
+    scene: Scene, wiring: Wiring, components: Sequence[Component], judged: Container[str] | None = None
 ) -> tuple[CableCause, ...]:
     """The causes, once the components of wrong cables are known; see `find_causes`."""
-    scene = Scene(wiring, plan, fabric, devices)
     parts, rest = _parts(wiring, components)
     labels = label(scene, [part.component for part in parts])
     merged: dict[Label | int, list[_Part]] = defaultdict(list)

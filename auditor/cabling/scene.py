@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 
 from auditor.cabling.plugs import natural
-from auditor.model import Device, Fabric, Link, Place, Plan, PlanLink, Wiring, is_host
+from auditor.model import CauseKind, Device, Fabric, Link, Place, Plan, PlanLink, Wiring, is_host
 
 _COUNTED = re.compile(r"(?:eth|ib|nic|mlx[45]_|bnxt_re|irdma|ionic_|hfi1_)\d+(?:/\d+)?")
 """Names that the kernel, or a plan, counts in the order in which adapters were found. Those that carry a slot or a bus
@@ -40,6 +41,23 @@ class Group:
         return sum(place is not None for place in self.seen)
 
 
+@dataclass(frozen=True, slots=True)
+class Label:
+    """One mistake. Components with equal labels are one cause; `scope` tells it from others of its kind.
+
+    `form` names its sentence, `words` are the words in it beside the devices.
+    """
+
+    kind: CauseKind
+    form: str
+    scope: tuple[str, ...]
+    words: Mapping[str, str] = field(default_factory=dict, compare=False)
+
+
+Claims = Mapping[Place | int, Label]
+"""Labels by the place of a wrong link, or by the index of a component."""
+
+
 class Scene:
     """What the plan says and what is seen, by place and by device."""
 
@@ -52,15 +70,17 @@ class Scene:
         self.planned = plan.links
         self.link_at: dict[Place, PlanLink] = {}
         self.far: dict[Place, Place] = {}
+        self._hosts: dict[str, bool] = {}
         self._racks: dict[str, str] = {}
         self._positions: dict[str, str] = {}
-        for link in self.planned:
-            for end, other in ((link.a, link.b), (link.b, link.a)):
-                self.link_at.setdefault(end.place, link)
-                self.far.setdefault(end.place, other.place)
-                self._racks.setdefault(end.device, end.rack)
-                self._positions.setdefault(end.device, end.position)
         self._roles = {end.device: end.role for end in wiring.ends.values() if end.role}
+        for link in self.planned:
+            one, other = link.a.place, link.b.place
+            for place, end, far in ((one, link.a, other), (other, link.b, one)):
+                if place not in self.far:
+                    self.link_at[place], self.far[place] = link, far
+                if end.device not in self._racks:
+                    self._racks[end.device], self._positions[end.device] = end.rack, end.position
 
     def right(self, place: Place) -> bool:
         """Whether the cable in a planned port is known to lead where it should."""
@@ -68,6 +88,11 @@ class Scene:
 
     def is_host(self, device: str) -> bool:
         """Whether a device sends and receives traffic itself."""
+        if device not in self._hosts:
+            self._hosts[device] = self._is_host(device)
+        return self._hosts[device]
+
+    def _is_host(self, device: str) -> bool:
         known = self.devices.get(device)
         role = (known.role if known is not None else "") or self._roles.get(device, "")
         return is_host(role) if role else known is not None and "linux" in known.platforms
@@ -95,30 +120,35 @@ class Scene:
     def groups(self) -> dict[tuple[str, str], Group]:
         """The ports of every device, by device and plane; see `Group`."""
         found: defaultdict[tuple[str, str], list[tuple[PlanLink, Place]]] = defaultdict(list)
-        for link in self.planned:
-            hosts = [self.is_host(end.device) for end in (link.a, link.b)]
-            for end, host in zip((link.a, link.b), hosts, strict=True):
-                if host or not any(hosts):
-                    found[end.device, link.plane].append((link, end.place))
+        for place, link in self.link_at.items():
+            if self.is_host(place[0]) or not self.is_host(self.far[place][0]):
+                found[place[0], link.plane].append((link, place))
         return {key: self._group(key, members) for key, members in found.items()}
 
     @cached_property
     def leaves(self) -> frozenset[str]:
         """The switches that hosts hang on."""
-        ends = [(one, other) for link in self.planned for one, other in ((link.a, link.b), (link.b, link.a))]
-        return frozenset(one.device for one, other in ends if self.is_host(other.device) and not self.is_host(one.device))
+        return frozenset(near for (near, _), (far, _) in self.far.items() if self.is_host(far) and not self.is_host(near))
+
+    @cached_property
+    def ports(self) -> dict[str, tuple[Place, ...]]:
+        """The planned ports of each device, in the order of their names."""
+        found: defaultdict[str, list[Place]] = defaultdict(list)
+        for place in self.far:
+            found[place[0]].append(place)
+        return {device: tuple(sorted(places, key=lambda place: natural(place[1]))) for device, places in found.items()}
 
     def _group(self, key: tuple[str, str], members: list[tuple[PlanLink, Place]]) -> Group:
         members.sort(key=lambda item: (natural(item[0].rail), natural(item[1][1])))
         ports = tuple(place for _, place in members)
-        far = tuple(link.b.place if place == link.a.place else link.a.place for link, place in members)
+        far = tuple(self.far[place] for place in ports)
         right = sum(self.right(place) for place in ports)
         return Group(*key, self.is_host(key[0]), ports, far, tuple(self.seen.get(place) for place in ports), right)
 
     @cached_property
     def _order(self) -> dict[str, dict[str, int]]:
         ports: defaultdict[str, set[str]] = defaultdict(set)
-        for device, port in (*self.far, *self.seen):
+        for device, port in chain(self.far, self.seen):
             ports[device].add(port)
         return {device: {port: at for at, port in enumerate(sorted(names, key=natural))} for device, names in ports.items()}
 
@@ -134,12 +164,12 @@ class Scene:
     @cached_property
     def _slots(self) -> dict[Place, tuple[str, int]]:
         out: dict[Place, tuple[str, int]] = {}
-        places: defaultdict[tuple[str, str], list[Place]] = defaultdict(list)
-        for place, link in self.link_at.items():
-            places[place[0], link.plane].append(place)
-        for (_, plane), members in places.items():
-            members.sort(key=lambda place: natural(place[1]))
-            out.update({place: (plane, at) for at, place in enumerate(members)})
+        for places in self.ports.values():
+            counts: Counter[str] = Counter()
+            for place in places:
+                plane = self.link_at[place].plane
+                out[place] = plane, counts[plane]
+                counts[plane] += 1
         return out
 
     def anchored(self, place: Place) -> bool:

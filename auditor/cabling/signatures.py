@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 
+from auditor.cabling.orders import find_orders
 from auditor.cabling.plugs import natural
 from auditor.cabling.repair import Component
-from auditor.cabling.scene import Group, Scene
+from auditor.cabling.scene import Claims, Label, Scene
 from auditor.model import CauseKind, LinkVerdict, Place
 
 GROUP = 8
@@ -23,19 +24,6 @@ NOISE = 0.75
 
 
 @dataclass(frozen=True, slots=True)
-class Label:
-    """One mistake. Components with equal labels are one cause; `scope` tells it from others of its kind.
-
-    `form` names its sentence, `words` are the words in it beside the devices.
-    """
-
-    kind: CauseKind
-    form: str
-    scope: tuple[str, ...]
-    words: Mapping[str, str] = field(default_factory=dict, compare=False)
-
-
-@dataclass(frozen=True, slots=True)
 class Labels:
     """The label of each component that has one, by its index, and those that hold for most hosts of a plane."""
 
@@ -45,34 +33,17 @@ class Labels:
 
 def label(scene: Scene, components: Sequence[Component]) -> Labels:
     """Label the components that a mistake with a name explains."""
+    if not components:
+        return Labels({}, frozenset())
     wrong = [_wrong(scene, component) for component in components]
-    orders = _Orders(scene, components)
+    inside = find_orders(scene, components)
     switches, hosts = _exchanges(scene, host=False), _exchanges(scene, host=True)
     strong = {name: found for name, found in switches.items() if _has_uplinks(scene, found)}
-    shifts = _shifts(scene, components, wrong)
-    by_link = (
-        strong,
-        orders.numbering,
-        _plan_rows(scene),
-        orders.whole,
-        switches,
-        orders.other,
-        hosts,
-        shifts,
-        _port_orders(scene),
-    )
-    out: dict[int, Label] = {}
-    for at, places in enumerate(wrong):
-        for claims in by_link:
-            found = _of(claims, at, places)
-            if found is not None:
-                out[at] = found
-                break
-    return Labels(out, orders.fleet)
-
-
-Claims = Mapping[Place | int, Label]
-"""Labels by the place of a wrong link, or by the index of a component."""
+    rows, ports, shifts = _plan_rows(scene), _port_orders(scene), _shifts(scene, components, wrong)
+    by_weight = (strong, inside.numbering, rows, inside.whole, switches, inside.other, hosts, shifts, ports)
+    found = ((at, next(filter(None, (_of(claims, at, places) for claims in by_weight)), None)) for at, places in enumerate(wrong))
+    out = {at: one for at, one in found if one is not None}
+    return Labels(out, _of_fleet(scene, components, out))
 
 
 def _of(claims: Claims, at: int, places: Sequence[Place]) -> Label | None:
@@ -86,6 +57,17 @@ def _of(claims: Claims, at: int, places: Sequence[Place]) -> Label | None:
     return best if count >= NOISE * len(places) else None
 
 
+def _of_fleet(scene: Scene, components: Sequence[Component], labels: Mapping[int, Label]) -> frozenset[Label]:
+    """The labels of NIC orders that hold for most hosts of a plane: of those whose cables were seen, and at least `GROUP`."""
+    seen = Counter(group.plane for group in scene.groups.values() if group.host and group.known)
+    hosts: defaultdict[tuple[Label, str], set[str]] = defaultdict(set)
+    for at, one in labels.items():
+        if one.kind in (CauseKind.NIC_ORDER, CauseKind.CABLES_OR_NUMBERING, CauseKind.RENUMBERED):
+            for link in components[at].links:
+                hosts[one, link.plane].update(end.device for end in (link.a, link.b) if scene.is_host(end.device))
+    return frozenset(one for (one, plane), names in hosts.items() if len(names) >= max(GROUP, MOST * seen[plane]))
+
+
 def _wrong(scene: Scene, component: Component) -> list[Place]:
     """The near ends of the component's links that are known to be wrong."""
     out = []
@@ -96,139 +78,12 @@ def _wrong(scene: Scene, component: Component) -> list[Place]:
     return out
 
 
-# Ports of one device among themselves
-
-
-class _Orders:
-    """Cables that are exchanged only among the ports of one device."""
-
-    def __init__(self, scene: Scene, components: Sequence[Component]) -> None:
-        self.scene = scene
-        self.numbering: dict[Place | int, Label] = {}
-        self.whole: dict[Place | int, Label] = {}
-        self.other: dict[Place | int, Label] = {}
-        inside: defaultdict[tuple[str, str], dict[int, dict[int, int]]] = defaultdict(dict)
-        for at, component in enumerate(components):
-            found = _inside(scene, component)
-            if found is not None:
-                inside[found[0]][at] = found[1]
-        shapes = {key: _Order(scene.groups[key], parts) for key, parts in inside.items()}
-        common = Counter((order.group.plane, len(order.group.ports), order.all) for order in shapes.values())
-        self._common = sorted((key for key, count in common.items() if count > 1), key=lambda key: (-common[key], sorted(key[2])))
-        for _, order in sorted(shapes.items()):
-            self._label(order)
-        self.fleet = self._of_fleet(shapes.values())
-
-    def _label(self, order: _Order) -> None:
-        group = order.group
-        loose = {at for at, moved in order.parts.items() if group.host and self._loose(group, moved)}
-        if loose:
-            found = _named(CauseKind.CABLES_OR_NUMBERING, "cables_or_numbering", order)
-            if self._by_bus(group):
-                found = _named(CauseKind.RENUMBERED, "renumbered", order)
-            self.numbering.update(dict.fromkeys(loose, found))
-        rest = set(order.parts) - loose
-        word = "nic_order" if group.host else "uplink_order"
-        if order.shape:
-            self.whole.update(dict.fromkeys(rest, _named(CauseKind.NIC_ORDER, f"{word}.{order.shape}", order)))
-            return
-        whole = self._usual(group, order.all)
-        if whole is None and len(order.all) == len(group.ports) >= 4:
-            whole = order.all
-        for at in rest:
-            moved = whole or self._usual(group, frozenset(order.parts[at].items()))
-            if moved is not None:
-                self.other[at] = _named(CauseKind.NIC_ORDER, f"{word}.other", order, moved)
-
-    def _usual(self, group: Group, moved: frozenset[tuple[int, int]]) -> frozenset[tuple[int, int]] | None:
-        """The exchange that several devices show and that these cables are part of."""
-        alike = (all_ for plane, ports, all_ in self._common if (plane, ports) == (group.plane, len(group.ports)))
-        return next((all_ for all_ in alike if moved <= all_), None)
-
-    def _loose(self, group: Group, moved: Mapping[int, int]) -> bool:
-        """Whether names that moved from card to card could be all that happened: one card cannot change with itself."""
-        return sum(not self.scene.anchored(group.ports[at]) for at in moved) > 1
-
-    def _by_bus(self, group: Group) -> bool:
-        """Whether the cables are as planned once the cards are counted in the order of their PCI addresses."""
-        buses = [self.scene.bus(port) for port in group.ports]
-        if not all(buses) or len(set(buses)) < len(buses) or group.known < 2:
-            return False
-        seen = [place for _, place in sorted(zip(buses, group.seen, strict=True))]
-        return all(place in (None, far) for place, far in zip(seen, group.far, strict=True))
-
-    def _of_fleet(self, orders: Iterable[_Order]) -> frozenset[Label]:
-        """The labels that hold for most hosts of a plane: those whose cables were seen, and at least `GROUP`."""
-        seen = Counter(group.plane for group in self.scene.groups.values() if group.host and group.known)
-        votes: Counter[tuple[Label, str]] = Counter()
-        for order in orders:
-            found = {claims[at] for claims in (self.numbering, self.whole, self.other) for at in order.parts if at in claims}
-            votes.update((one, order.group.plane) for one in found if order.group.host)
-        return frozenset(one for (one, plane), count in votes.items() if count >= max(GROUP, MOST * seen[plane]))
-
-
-class _Order:
-    """How the cables of one group are exchanged among themselves. `parts` by component: index of a port -> index of the
-    port whose cable is in it."""
-
-    def __init__(self, group: Group, parts: Mapping[int, Mapping[int, int]]) -> None:
-        self.group, self.parts = group, parts
-        self.all = frozenset(pair for part in parts.values() for pair in part.items())
-        self.step = 0
-        self.shape = self._shape()
-
-    def _shape(self) -> str:
-        """`rotation` or `reversal` of all its ports; the cables that were not seen do no harm."""
-        ports = len(self.group.ports)
-        steps = {(there - here) % ports for here, there in self.all}
-        if len(steps) == 1 and len(self.all) >= 3 and 2 * len(self.all) >= ports and not self.group.right:
-            self.step = next(iter(steps))
-            return "rotation"
-        mirrored = all(there == ports - 1 - here for here, there in self.all)
-        if mirrored and len(self.all) >= 3 and 2 * len(self.all) > ports >= 4 and self.group.right <= ports % 2:
-            return "reversal"
-        return ""
-
-
-def _named(kind: CauseKind, form: str, order: _Order, moved: frozenset[tuple[int, int]] | None = None) -> Label:
-    group = order.group
-    pairs = sorted(order.all if moved is None else moved)
-    ports = [port for _, port in group.ports]
-    shape = order.shape and f"{order.shape} {order.step} of {len(ports)}"
-    text = "\n".join(f"{ports[here]}\t{ports[there]}" for here, there in pairs)
-    scope = (group.plane, shape or ",".join(f"{here}>{there}" for here, there in pairs), str(len(ports)))
-    return Label(kind, form, scope, {"plane": group.plane, "pairs": text, "step": str(order.step)})
-
-
-def _inside(scene: Scene, component: Component) -> tuple[tuple[str, str], dict[int, int]] | None:
-    """The group inside which all cables of a component are exchanged, with the exchange.
-
-    Between two switches that is the one that hosts hang on, else the one that the plan names first.
-    """
-    places = {place for pair in component.cables for place in pair}
-    if not component.links or not all(place in scene.link_at for place in places):
-        return None
-    plane, first = component.links[0].plane, component.links[0].a.device
-    shared = set.intersection(*({link.a.device, link.b.device} for link in component.links))
-    for device in sorted(shared, key=lambda name: (not scene.is_host(name), name not in scene.leaves, name != first, name)):
-        group = scene.groups.get((device, plane))
-        ports = {place: at for at, place in enumerate(group.ports if group is not None else ())}
-        far = {place: at for at, place in enumerate(group.far if group is not None else ())}
-        pairs = [(one, other) if one in ports else (other, one) for one, other in component.cables]
-        if all(near in ports and there in far for near, there in pairs):
-            return (device, plane), {ports[near]: far[there] for near, there in pairs}
-    return None
-
-
 # Two devices, each with the other's cables
 
 
 def _exchanges(scene: Scene, *, host: bool) -> dict[Place | int, Label]:
     """Devices of which every cable is at another one, in the like port, and so on round a ring."""
-    ports: defaultdict[str, list[Place]] = defaultdict(list)
-    for place in scene.link_at:
-        if scene.is_host(place[0]) is host:
-            ports[place[0]].append(place)
+    ports = {device: places for device, places in scene.ports.items() if scene.is_host(device) is host}
     out: dict[Place | int, Label] = {}
     for plane in ("", *sorted({link.plane for link in scene.planned})) if host else ("",):
         mine = {name: [p for p in places if plane in ("", scene.link_at[p].plane)] for name, places in ports.items()}
@@ -245,18 +100,17 @@ def _exchanges(scene: Scene, *, host: bool) -> dict[Place | int, Label]:
 
 
 def _instead(scene: Scene, device: str, places: Iterable[Place]) -> str | None:
-    """The device that has this one's cables, each in the like port; None when some are right or there are too few."""
-    found: set[str] = set()
-    count = 0
+    """The device that has this one's cables, nearly all in the like port; None when some are right or there are too few."""
+    found: Counter[str] = Counter()
     for place in places:
         there = scene.seen.get(scene.far[place])
-        if there is None:
-            continue
-        if there[0] == device or not (there[1] == place[1] or (there in scene.far and scene.slot(there) == scene.slot(place))):
+        if there == place:
             return None
-        found.add(there[0])
-        count += 1
-    return next(iter(found)) if len(found) == 1 and count > 1 else None
+        if there is not None:
+            like = there[1] == place[1] or (there in scene.far and scene.slot(there) == scene.slot(place))
+            found[there[0] if like else device] += 1
+    best, count = min(found.items(), key=lambda item: (-item[1], item[0]), default=(device, 0))
+    return best if best != device and count >= max(2, NOISE * found.total()) else None
 
 
 def _rings(instead: Mapping[str, str]) -> list[tuple[str, ...]]:
@@ -346,14 +200,15 @@ def _shifts(scene: Scene, components: Sequence[Component], wrong: Sequence[list[
         several.update((plane, step, host) for host in hosts)
         if len(hosts) > 1:
             several.update((plane, step, f"\0{rack}") for rack in found[at][2] for _ in hosts)
+    across: defaultdict[tuple[str, int], set[frozenset[str]]] = defaultdict(set)
+    for plane, step, racks in found.values():
+        across[plane, step].add(racks)
     out: dict[Place | int, Label] = {}
     for at, (plane, step, racks) in found.items():
         hosts = [place[0] for place in wrong[at] if place in scene.seen]
         if len(hosts) > 1 or several[plane, step, hosts[0]] > 1 or any(several[plane, step, f"\0{rack}"] > 2 for rack in racks):
-            joined = _joined(racks, [other[2] for other in found.values() if other[:2] == (plane, step)])
-            out[at] = Label(
-                CauseKind.SHIFTED, "shifted", (plane, str(step), *sorted(joined)), {"plane": plane, "step": str(step)}
-            )
+            scope = plane, str(step), *sorted(_joined(racks, across[plane, step]))
+            out[at] = Label(CauseKind.SHIFTED, "shifted", scope, {"plane": plane, "step": str(step)})
     return out
 
 

@@ -73,7 +73,8 @@ class WorkOrders:
         far = speak.names([self._cage((place,)) for place in move.far], all_=True)
         label = speak.say("extra.label", label=move.label) if move.label else ""
         key = "move.look.far" if move.hand is Hand.LOOK and move.far else f"move.{move.hand.value}"
-        said = [speak.say(key, source=source, target=target, far=far or speak.say("place.nowhere"), label=label)]
+        other_end = speak.say("place.other_end", far=far) if far else speak.say("place.other_end.hangs")
+        said = [speak.say(key, source=source, target=target, far=far, other_end=other_end, label=label)]
         if move.look_first:
             key = "extra.look_first.lay" if move.hand is Hand.LAY else "extra.look_first"
             said.insert(0, speak.say(key, target=target, far=far))
@@ -115,7 +116,8 @@ class _Speaker:
         return key in self._texts
 
     def say(self, key: str, **words: str) -> str:
-        return self._texts[key].format_map({name: printable(word, 4000) for name, word in words.items()})
+        said = self._texts[key].format_map({name: printable(word, 4000) for name, word in words.items()})
+        return said.replace("） ", "）")
 
     def joined(self, sentences: Sequence[str]) -> str:
         return self._between.join(sentences)
@@ -143,7 +145,9 @@ class _Speaker:
                 out["names" if name != "ring" else name] = self.names(params[name].split("\n"))
         for name, noun in (("hosts", "host"), ("switches", "switch")):
             if name in params:
-                out[name] = self.count(noun, len(params[name].split("\n")))
+                number = len(params[name].split("\n"))
+                count = self.count(noun, number)
+                out["who"] = out["names"] if number == 1 else self.say("who", count=count, names=out["names"])
         for name, noun in (("cables", "cable"), ("links", "link")):
             if name in params:
                 out[name] = self.count(noun, int(params[name]))
@@ -156,4 +160,5 @@ class _Speaker:
             if name in params:
                 rows = [dict(zip(words, line.split("\t"), strict=True)) for line in params[name].split("\n")]
                 out[name] = self.names([self.say(key, **row) for row in rows])
+                out[key] = self.say(key, **rows[0])
         return out
