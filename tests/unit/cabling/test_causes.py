@@ -203,6 +203,16 @@ def test_exchanged_leaf_names_give_no_move():
     assert steps(found, own, roles(own), "en")[0].startswith("Touch no cable")
 
 
+def test_exchanged_hosts_with_one_more_mistake_are_two_causes():
+    own = plan()
+    wires = cables(own)
+    for rail in range(8):
+        swap(own, wires, ("gpu-002", nic(rail)), ("gpu-007", nic(rail)))
+    swap(own, wires, ("gpu-002", nic(0)), ("gpu-005", nic(1)))
+    found = causes(own, wires)
+    assert {cause.kind for cause in found} == {CauseKind.HOSTS_EXCHANGED, CauseKind.CYCLE}
+
+
 def test_rails_exchanged_on_every_host_with_uplinks_right_are_no_exchanged_names():
     own = plan(spines=4)
     wires = cables(own)
@@ -219,6 +229,32 @@ def test_counted_names_give_no_move():
     own = plan(nics=mlx)
     found = only(causes(own, swap(own, cables(own), ("gpu-003", "mlx5_3"), ("gpu-003", "mlx5_4"))))
     assert (found.kind, found.moves) == (CauseKind.CABLES_OR_NUMBERING, ())
+
+
+def test_counted_names_give_no_move_across_planes():
+    storage = PlanLink(PlanEnd("gpu-001", "mlx5_8", "R01"), PlanEnd("tor-1", "Ethernet0"), "storage")
+    own = Plan("p", (*plan(nics=mlx).links, storage))
+    found = only(causes(own, swap(own, cables(own), ("gpu-001", "mlx5_8"), ("gpu-001", "mlx5_0"))))
+    assert (found.kind, found.moves) == (CauseKind.CABLES_OR_NUMBERING, ())
+
+
+def test_counted_names_give_no_move_when_one_end_was_not_seen():
+    own = plan(nics=mlx)
+    wires = swap(own, cables(own), ("gpu-003", "mlx5_3"), ("gpu-003", "mlx5_4"))
+    found = only(causes(own, wires, lost={("gpu-003", "mlx5_3")}))
+    assert (found.kind, found.moves) == (CauseKind.CABLES_OR_NUMBERING, ())
+
+
+def test_a_cable_in_a_card_that_the_plan_does_not_know_may_be_a_number_too():
+    own = plan(nics=mlx)
+    found = only(causes(own, put(cables(own), (("gpu-003", "mlx5_9"), ("leaf-3", leaf_port(2))))))
+    assert (found.kind, found.moves) == (CauseKind.CABLES_OR_NUMBERING, ())
+
+
+def test_counted_names_do_not_excuse_cables_of_two_hosts():
+    own = plan(nics=mlx)
+    found = only(causes(own, swap(own, cables(own), ("gpu-003", "mlx5_3"), ("gpu-004", "mlx5_3"))))
+    assert found.kind is CauseKind.SWAPPED
 
 
 @pytest.mark.parametrize("how", ["ids", "nics"])
