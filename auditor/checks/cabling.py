@@ -39,7 +39,19 @@ UNPROVEN = (LinkVerdict.UNKNOWN, LinkVerdict.LINK_ONLY)
 
 @check(
     reads=("neighbour.system", "neighbour.port_kind", "interface.up", "interface.mac"),
-    optional=("system.hostname", "interface.enabled", "interface.alias", "nic.mac", "rdma_port.node_guid"),
+    optional=(
+        "system.hostname",
+        "interface.enabled",
+        "interface.alias",
+        "nic.mac",
+        "rdma_port.node_guid",
+        "lag_member.active",
+        "mac_entry.vlan",
+        "arp_entry.mac",
+        "arp_entry.interface",
+        "ib_port.peer_guid",
+        "ib_node.description",
+    ),
     severity=Severity.ERROR,
     kind=RuleKind.CABLE,
     remedy="Follow the work order of the cause, plug by plug; then check again. If plan and cables disagree on a whole group, "
@@ -149,8 +161,8 @@ the kernel (networking/device_drivers/ethernet/intel) describe both; field case 
 
 
 @check(
-    reads=("nic_flag.value", "neighbour.system"),
-    optional=("interface.up",),
+    reads=("neighbour.system",),
+    optional=("nic_flag.value", "interface.up"),
     severity=Severity.WARNING,
     remedy="Switch the agent off so that lldpd sees the frames: `ethtool --set-priv-flags NETDEV fw-lldp-agent off` (ice), "
     "`ethtool --set-priv-flags NETDEV disable-fw-lldp on` (i40e); the setting does not survive a restart by itself.",
@@ -164,25 +176,26 @@ def neighbour_hidden(state: State, context: RuleContext) -> Iterator[Judgement]:
     """
     seen = {key[0] for key in state.keys(Neighbour)}
     for port in sorted(context.groups.get(IN_USE, ())):
-        up = state.cell(Address(Interface.TABLE, (port,), "up"))
-        for flag, on in _AGENT_ON.items():
-            cell = state.cell(Address(NicFlag.TABLE, (port, flag), "value"))
-            if not isinstance(cell.value, bool) or up.value is False:
-                continue
-            address = Address(NicFlag.TABLE, (port, flag), "value", cell.layer)
-            if cell.value is not on or port in seen:
-                yield passed(address)
-                continue
-            word = "on" if cell.value else "off"
-            yield failed(
-                address,
-                Deviation(
-                    expected=f"{flag} {'off' if on else 'on'}, or a neighbour seen",
-                    observed=f"{flag} {word}, no neighbour seen",
-                    message=f"the LLDP agent of the adapter's firmware takes the frames ({flag}: {word}); the host sees none",
-                    spots=(Spot(state.device, address),),
-                ),
-            )
+        interface = Address(Interface.TABLE, (port,))
+        if port in seen:
+            yield passed(interface)
+        elif state.cell(Address(Interface.TABLE, (port,), "up")).value is not False:
+            for flag, on in _AGENT_ON.items():
+                cell = state.cell(Address(NicFlag.TABLE, (port, flag), "value"))
+                if cell.value is on:
+                    yield failed(interface, _hidden(state.device, Address(NicFlag.TABLE, (port, flag), "value", cell.layer), on))
+                elif isinstance(cell.value, bool):
+                    yield passed(interface)
+
+
+def _hidden(device: str, address: Address, on: bool) -> Deviation:
+    flag, word, other = address.key[1], "on" if on else "off", "off" if on else "on"
+    return Deviation(
+        expected=f"{flag} {other}, or a neighbour seen",
+        observed=f"{flag} {word}, no neighbour seen",
+        message=f"the LLDP agent of the adapter's firmware takes the frames ({flag}: {word}); the host sees none",
+        spots=(Spot(device, address),),
+    )
 
 
 _FACTORY = re.compile(r"MT\d+ \S|Mellanox Technologies\s*$|NVIDIA\s*$")
