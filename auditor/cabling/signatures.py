@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -41,20 +41,23 @@ def label(scene: Scene, components: Sequence[Component]) -> Labels:
     strong = {name: found for name, found in switches.items() if _has_uplinks(scene, found)}
     rows, ports, shifts = _plan_rows(scene), _port_orders(scene), _shifts(scene, components, wrong)
     by_weight = (strong, inside.numbering, rows, inside.whole, switches, inside.other, hosts, shifts, ports)
-    found = ((at, next(filter(None, (_of(claims, at, places) for claims in by_weight)), None)) for at, places in enumerate(wrong))
-    out = {at: one for at, one in found if one is not None}
+    out: dict[int, Label] = {}
+    for at, places in enumerate(wrong):
+        found = (_of(claims, at, places, scene.seen) for claims in by_weight)
+        if (best := next(filter(None, found), None)) is not None:
+            out[at] = best
     return Labels(out, _of_fleet(scene, components, out))
 
 
-def _of(claims: Claims, at: int, places: Sequence[Place]) -> Label | None:
-    """The label that explains a component: its own, or the one of most of its links."""
+def _of(claims: Claims, at: int, places: Sequence[Place], seen: Container[Place]) -> Label | None:
+    """The label that explains a component: its own, or the one of most of its links. Ports that see nobody have no say."""
     if at in claims:
         return claims[at]
     votes = Counter(claims[place] for place in places if place in claims)
     if not votes:
         return None
     best, count = min(votes.items(), key=lambda item: (-item[1], item[0].scope))
-    return best if count >= NOISE * len(places) else None
+    return best if count >= NOISE * sum(place in claims or place in seen for place in places) else None
 
 
 def _of_fleet(scene: Scene, components: Sequence[Component], labels: Mapping[int, Label]) -> frozenset[Label]:

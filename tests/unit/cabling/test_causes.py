@@ -1,3 +1,4 @@
+import random
 from dataclasses import replace
 
 import pytest
@@ -139,6 +140,17 @@ def test_a_rotation_survives_lost_neighbours():
     found = only(causes(own, wires, lost=lost))
     assert found.kind is CauseKind.NIC_ORDER
     assert Hand.LAY not in hands(found)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_fleet_wide_mistake_stays_one_cause_while_a_tenth_of_the_cables_is_not_seen(seed):
+    own = plan(hosts=32, racks=4, spines=2)
+    wires = cables(own)
+    chance = random.Random(seed)
+    lost = {place for place in sorted(wires) if chance.random() < 0.1 and place[0].startswith("gpu")}
+    for host in range(1, 33):
+        rotate(own, wires, f"gpu-{host:03}", 3)
+    assert [cause.kind for cause in causes(own, wires, lost=lost)] == [CauseKind.NIC_ORDER]
 
 
 def test_hosts_wired_in_port_order_are_one_cause():
