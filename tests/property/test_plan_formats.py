@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
@@ -173,6 +174,31 @@ def test_nothing_but_a_plan_or_an_error_comes_of_any_bytes(name: str, raw: bytes
         assert str(problem).startswith("x")
     else:
         assert found.links
+
+
+KEYS = [
+    "schema", "cables", "devices", "racks", "a", "b", "device", "interface", "interfaces", "name", "mac", "role",
+    "speed_gbps", "label",
+    "edges", "node1", "node2", "hostname", "interfaceName",
+]  # fmt: skip
+values = st.recursive(
+    st.one_of(
+        st.none(), st.booleans(), st.integers(-1, 9), st.floats(allow_nan=False), st.sampled_from(["a", "b", "", " ", "gpu-node"])
+    ),
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(st.sampled_from(KEYS), inner, max_size=4)),
+    max_leaves=20,
+)
+
+
+@pytest.mark.parametrize("name", ["intent", "batfish"])
+@settings(deadline=None, max_examples=200)
+@given(body=st.dictionaries(st.sampled_from(["cables", "devices", "edges", "site", "racks"]), st.lists(values, max_size=3)))
+def test_nothing_but_a_plan_or_an_error_comes_of_any_structure(name: str, body: dict[str, object]) -> None:
+    raw = json.dumps({"schema": "turnup.intent/v1", **body}).encode()
+    try:
+        assert formats()[name].read(raw, "x", {}).links
+    except SetupError as problem:
+        assert str(problem).startswith("x")
 
 
 @settings(deadline=None, max_examples=60)

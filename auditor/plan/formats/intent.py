@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -43,8 +44,8 @@ _KNOWN: dict[str, frozenset[str]] = {
 }
 _UNUSED = {
     "firmware_baseline": "which firmware a model must have belongs into a baseline",
-    "mgmt": "how a device is reached belongs into the inventory",
 }
+_UNUSED_OF_DEVICE = frozenset({"manufacturer", "serial", "gpu_count", "mgmt"})
 
 
 def sniff(raw: bytes, _name: str) -> bool:
@@ -67,6 +68,7 @@ class _Reader:
     def __init__(self, document: YamlDocument, data: dict[str, Any]) -> None:
         self.document, self.data, self.out = document, data, Collector(document.file)
         self.devices: dict[str, tuple[str, dict[str, str]]] = {}
+        self.macs: dict[tuple[str, str], str] = {}
 
     def read(self) -> Imported:
         self.unknown("", self.data, ())
@@ -128,6 +130,16 @@ class _Reader:
             name,
             {"rack": said["rack"], "position": said["position"], "role": role, "model": said["model"]},
         )
+        for key in sorted(_UNUSED_OF_DEVICE & entry.keys()):
+            self.out.note(f"devices: {key} has no column in a plan; left out", self.document.line(*path, key))
+        ports = entry.get("interfaces") or []
+        if not isinstance(ports, list):
+            self.fail("interfaces must be a list", *path, "interfaces")
+            return
+        for at, port in enumerate(ports):
+            if isinstance(port, dict) and port.get("mac"):
+                here = (*path, "interfaces", at)
+                self.macs[_key(name), self.text(port, "name", here, needed=True)] = self.text(port, "mac", here)
         device = ImportedDevice(name, role, said["rack"], said["position"], said["model"])
         self.out.device(device, self.document.line(*path))
 
@@ -142,7 +154,7 @@ class _Reader:
             name, said = self.devices.get(_key(device), (device, {}))
             if self.devices and device and not said:
                 self.out.note(f"device {device} is not in the list of devices", self.document.line(*path, side, "device"))
-            columns |= {f"{side}_device": name, f"{side}_port": port}
+            columns |= {f"{side}_device": name, f"{side}_port": port, f"{side}_id": self.macs.get((_key(device), port), "")}
             columns |= {f"{side}_{column}": value for column, value in said.items() if value}
         speed = entry.get("speed_gbps")
         if isinstance(speed, int) and not isinstance(speed, bool) and 0 < speed <= 100_000:
@@ -169,14 +181,22 @@ def write(plan: Plan) -> tuple[str, tuple[str, ...]]:
             message = f"{keys[_key(name)]} and {name} are one device for {SCHEMA}, which looks at neither case nor domain"
             raise PlanError(message, plan.file or plan.name)
     racks = sorted({device.rack for device in devices.values() if device.rack}, key=natural)
+    macs = defaultdict[str, dict[str, str]](dict)
+    others = set[str]()
+    for link in plan.links:
+        for side, end in (("a_id", link.a), ("b_id", link.b)):
+            if re.fullmatch(r"(?:[0-9a-f]{2}:){5}[0-9a-f]{2}", end.id):
+                macs[end.device][end.port] = end.id
+            elif end.id:
+                others.add(side)
     document = {
         "schema": SCHEMA,
         "site": plan.name,
         "racks": [{"name": rack} for rack in racks],
-        "devices": [_device(devices[name]) for name in sorted(devices, key=natural)],
+        "devices": [_device(devices[name], macs[name]) for name in sorted(devices, key=natural)],
         "cables": [_cable(link) for link in in_order(plan.links)],
     }
-    without = set[str]()
+    without = others
     if any(link.speed is not None and link.speed % 10**9 for link in plan.links):
         without.add("speed")
     if any(device.role and _WORDS.get(device.role, device.role) not in _ROLES.keys() | _OTHERS for device in devices.values()):
@@ -184,7 +204,7 @@ def write(plan: Plan) -> tuple[str, tuple[str, ...]]:
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n", lost(plan, FORMAT.carries - without)
 
 
-def _device(device: ImportedDevice) -> dict[str, Any]:
+def _device(device: ImportedDevice, macs: Mapping[str, str]) -> dict[str, Any]:
     role = _WORDS.get(device.role, device.role)
     said = {
         "name": device.name,
@@ -192,6 +212,7 @@ def _device(device: ImportedDevice) -> dict[str, Any]:
         "rack": device.rack,
         "position": device.position,
         "model": device.hardware_model,
+        "interfaces": [{"name": port, "mac": macs[port]} for port in sorted(macs, key=natural)],
     }
     return {key: value for key, value in said.items() if value}
 
@@ -210,7 +231,21 @@ FORMAT = PlanFormat(
     read=read,
     write=write,
     carries=frozenset(
-        {*REQUIRED, "speed", "label", "a_rack", "a_position", "b_rack", "b_position", "a_role", "b_role", "a_model", "b_model"}
+        {
+            *REQUIRED,
+            "speed",
+            "label",
+            "a_rack",
+            "a_position",
+            "b_rack",
+            "b_position",
+            "a_role",
+            "b_role",
+            "a_model",
+            "b_model",
+            "a_id",
+            "b_id",
+        }
     ),
     note="The intent document of turnup-check: racks, devices and cables, YAML or JSON.",
 )

@@ -117,3 +117,31 @@ def test_what_is_wrong_is_told_with_its_line(text: str, line: int | None, words:
 
 def test_all_errors_are_told_at_once() -> None:
     assert len(wrong(HEAD + "cables:\n- 1\n- 2\n- {a: 1}\n").splitlines()) == 3
+
+
+def test_the_mac_of_an_interface_is_its_identity_and_is_written_again() -> None:
+    devices = "devices: [{name: A.x, interfaces: [{name: p, mac: 0200.5e10.0007}, {name: z}]}]\n"
+    (link,) = imported(HEAD + devices + "cables:\n" + CABLE).links
+    assert (link.a.device, link.a.id, link.b.id) == ("A.x", "02:00:5e:10:00:07", "")
+    text, gone = write(Plan("x", (link,)))
+    assert json.loads(text)["devices"][0]["interfaces"] == [{"name": "p", "mac": "02:00:5e:10:00:07"}] and gone == ()
+
+
+def test_an_identity_that_is_no_mac_is_not_carried() -> None:
+    link = PlanLink(PlanEnd("a", "p", id="02:00:5e:10:00:07"), PlanEnd("b", "q", id="0000:3b:00.0"))
+    text, gone = write(Plan("x", (link,)))
+    assert gone == ("b_id",) and [link.a.id for link in imported(text).links] == ["02:00:5e:10:00:07"]
+
+
+@pytest.mark.parametrize(
+    ("device", "line", "words"),
+    [
+        ("{name: a, interfaces: [{name: p, mac: zz}]}", 4, "a_id: 'zz' is neither"),
+        ("{name: a, interfaces: [{mac: '02:00:5e:10:00:07'}]}", 2, "name must be a text"),
+        ("{name: a, interfaces: 7}", 2, "interfaces must be a list"),
+        ("{name: a, rack: [1]}", 2, "rack must be a text"),
+    ],
+)
+def test_what_is_wrong_with_a_device_is_told_with_its_line(device: str, line: int, words: str) -> None:
+    message = wrong(HEAD + f"devices: [{device}]\ncables:\n" + CABLE)
+    assert message.startswith(f"t.yaml:{line}: ") and words in message
