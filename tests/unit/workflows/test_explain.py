@@ -17,9 +17,9 @@ from auditor.errors import SetupError, StoreError
 from auditor.lab.fabric import Size
 from auditor.lab.project import generate
 from auditor.workflows.audit import audit
-from auditor.workflows.request import Request
 from auditor.workflows.explain import Word, explain_path
 from auditor.workflows.project import load_project, open_project_store
+from auditor.workflows.request import Request
 
 SIZE = Size(hosts=2, nics=2, leaves=2, spines=2)
 FAULTS = (("dscp_class", "leaf-02", ""), ("no_watchdog", "spine-01", "Ethernet0"))
