@@ -80,7 +80,7 @@ class _Reader:
         if options.get("ids", "") not in ("", "mac"):
             raise SetupError(f"option ids: {options['ids']!r} is not mac")
         self.statuses = [item.strip() for item in options.get("statuses", "connected,planned").split(",")]
-        self.told: dict[str, list[str]] = {}
+        self.told: dict[str, dict[str, None]] = {}
         self.cables = {text(cable, "id") or f"#{at}": cable for at, cable in enumerate(lists.get(CABLES, ()), start=1)}
         self.objects: dict[Key, Object] = {}
         for kind in (INTERFACES, FRONT_PORTS, REAR_PORTS):
@@ -98,7 +98,7 @@ class _Reader:
 
     def note(self, what: str, which: str = "") -> None:
         """Say something; what holds for several cables is one note."""
-        self.told.setdefault(what, []).extend([which] if which else [])
+        self.told.setdefault(what, {}).update({which: None} if which else {})
 
     def read(self) -> Imported:
         for front, rear in self._panels():
@@ -113,7 +113,8 @@ class _Reader:
         return Imported(tuple(links), tuple(f"{self.file}: {note}" for note in self._notes()), tuple(self._devices(names)))
 
     def _notes(self) -> Iterator[str]:
-        for what, which in self.told.items():
+        for what, places in self.told.items():
+            which = list(places)
             more = f" and {len(which) - LISTED} more" if len(which) > LISTED else ""
             yield what + (f": {', '.join(which[:LISTED])}{more}" if which else "")
 
@@ -186,7 +187,7 @@ class _Reader:
                     ways = self.cabling.ways(plug.key)
                 except Lost as problem:
                     lost.add(plug.key)
-                    self.note(f"left out: {problem}", self._place(plug.key))
+                    self.note(f"left out: {problem.why}", f"cable {problem.cable}")
                     continue
                 for way in ways:
                     if way.end == way.start:

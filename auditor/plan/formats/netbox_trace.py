@@ -76,7 +76,11 @@ class Way:
 
 
 class Lost(Exception):
-    """A trace that cannot go on; the text says why."""
+    """A trace that cannot go on: at which cable, and why."""
+
+    def __init__(self, cable: str, why: str) -> None:
+        self.cable, self.why = cable, why
+        super().__init__(f"cable {cable}: {why}")
 
 
 @dataclass(slots=True)
@@ -123,9 +127,9 @@ class Cabling:
             return
         if wire.lanes is None:
             count = f"{len(wire.sides[0])} to {len(wire.sides[1])} ends"
-            raise Lost(f"cable {wire.id} is ambiguous: {count} and no profile that says which is which")
+            raise Lost(wire.id, f"ambiguous: {count} and no profile that says which is which")
         if plug.connector is None or any(item.connector is None for item in far):
-            raise Lost(f"cable {wire.id} is ambiguous: its ends have no connectors; add dcim/cable-terminations")
+            raise Lost(wire.id, "ambiguous: its ends have no connectors; add dcim/cable-terminations")
         mapping = wire.lanes if side == 0 else {b: a for a, b in wire.lanes.items()}
         for lane, (connector, there) in sorted(mapping.items()):
             if lane[0] != plug.connector or lane[1] not in plug.positions or position not in (None, lane[1]):
@@ -138,23 +142,23 @@ class Cabling:
         self, plug: Plug, position: int | None, stack: tuple[int, ...], cables: tuple[str, ...], via: tuple[Key, ...]
     ) -> tuple[Key, Lane | None, tuple[str, ...], tuple[Key, ...]]:
         """Follow a cable's end to an interface. `stack` holds the positions that the cables so far carry along."""
-        key, cable = plug.key, f"cable {cables[-1]}"
+        key, cable = plug.key, cables[-1]
         if key[0] == INTERFACE:
             lane = None if position is None or plug.connector is None else (plug.connector, position)
             return key, lane, cables, via
         if key[0] not in (FRONT, REAR):
-            raise Lost(f"{cable} ends on a {key[0]}")
+            raise Lost(cable, f"ends on a {key[0]}")
         if len(via) > MAX_HOPS:
-            raise Lost(f"cable {cables[0]} goes round in a circle")
+            raise Lost(cables[0], "goes round in a circle")
         if key not in self.sizes:
-            raise Lost(f"{cable} ends on a patch panel that is not known; add dcim/front-ports and dcim/rear-ports")
+            raise Lost(cable, "ends on a patch panel that is not known; add dcim/front-ports and dcim/rear-ports")
         if position is None and self.sizes[key] > 1:
             if not stack:
-                raise Lost(f"{cable} is ambiguous: it ends on a panel port of several positions, and no profile says which")
+                raise Lost(cable, "ambiguous: it ends on a panel port of several positions, and no profile says which")
             position, stack = stack[-1], stack[:-1]
         other = self.joined.get((key, position or 1))
         if other is None:
-            raise Lost(f"{cable} ends on a panel port whose position {position or 1} goes nowhere")
+            raise Lost(cable, "ends on a panel port whose position goes nowhere")
         return self._leave(*other, stack, cables, (*via, key if key[0] == FRONT else other[0]))
 
     def _leave(
@@ -162,12 +166,12 @@ class Cabling:
     ) -> tuple[Key, Lane | None, tuple[str, ...], tuple[Key, ...]]:
         """Go on from the other face of a panel."""
         if key not in self._at:
-            raise Lost(f"cable {cables[-1]} ends on a panel, and nothing is plugged in behind it")
+            raise Lost(cables[-1], "ends on a panel, and nothing is plugged in behind it")
         wire, side, plug = self._at[key]
         if not wire.several and self.sizes[key] > 1:
             stack = (*stack, position)
         found = list(self._across(wire, side, plug, position if wire.several else None))
         if len(found) != 1:
-            raise Lost(f"cable {wire.id} does not say where position {position} of its end leads")
+            raise Lost(wire.id, "does not say where a position of its end leads")
         _, far, there = found[0]
         return self._arrive(far, there, stack, (*cables, wire.id), via)
