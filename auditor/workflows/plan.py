@@ -278,10 +278,10 @@ def _moves(old: Plan, new: Plan) -> Iterator[Move]:
     def occupancy(place: Place) -> Occupancy:
         return Occupancy.TAKEN if place in observed else Occupancy.FREE
 
-    laid: set[Place] = set()
+    taken = set(observed)
     for part in repair(new.links, observed, occupancy, lambda device: racks.get(device, "")):
         yield from part.moves
-        laid.update(place for move in part.moves if move.hand is Hand.LAY for place in (*move.target, *move.far))
+        taken.update(place for move in part.moves if move.hand is Hand.LAY for place in (*move.target, *move.far))
     for link in new.links:
-        if not {link.a.place, link.b.place} & (laid | observed.keys()):
+        if link.a.place not in taken and link.b.place not in taken:
             yield Move(Hand.LAY, target=(link.a.place,), far=(link.b.place,), label=link.label)
