@@ -6,13 +6,14 @@ import json
 import subprocess
 import sys
 
+from bench.cabling import Mended
 from bench.chain import PODS, Chain
 from bench.impact import Asked
 from bench.stages import STAGES, Cost
 
 SIZES = (1, 2, 4)
 DIGEST_SHARE, JOINED_SHARE, GROWTH = 1 / 50, 1 / 2, 1.5
-CHAIN_SECONDS = 5.0
+CHAIN_SECONDS, MEND_SECONDS = 5.0, 1.0
 IMPACT_SIZES, IMPACT_SECONDS, IMPACT_DEVICES = (2, 8), 30.0, 1760
 
 
@@ -40,6 +41,13 @@ def main() -> int:
     for chain in chains:
         print(f"{chain.links:>8}{chain.seconds:>10.2f}{1e6 * chain.seconds / chain.links:>13.1f}")
     print()
+    mended = [_mended(size) for size in SIZES]
+    print("CPU of the work orders where every host of the fleet is wired one rail further: plain cables, and breakouts\n")
+    print(f"{'links':>8}{'wrong':>8}" + f"{'seconds':>10}{'growth':>8}" * 2)
+    for one in mended:
+        growth = [one.seconds / mended[0].seconds, one.split_seconds / mended[0].split_seconds]
+        print(f"{one.links:>8}{one.wrong:>8}{one.seconds:>10.2f}{growth[0]:>7.2f}x{one.split_seconds:>10.2f}{growth[1]:>7.2f}x")
+    print()
     asked = [_asked(size) for size in IMPACT_SIZES]
     for one in asked:
         print(f"impact of a version on {one.devices} stored devices: {1000 * one.seconds / one.devices:.1f} ms of CPU per device")
@@ -53,6 +61,17 @@ def main() -> int:
         _gate(
             f"the same per link at {SIZES[-1]}x / at {SIZES[0]}x",
             chains[-1].seconds / chains[-1].links / (chains[0].seconds / chains[0].links),
+            GROWTH,
+        ),
+        _gate("CPU seconds of the work orders, reference fleet", mended[0].seconds, MEND_SECONDS),
+        _gate(
+            f"the same per link at {SIZES[-1]}x / at {SIZES[0]}x",
+            mended[-1].seconds / mended[-1].links / (mended[0].seconds / mended[0].links),
+            GROWTH,
+        ),
+        _gate(
+            f"the same with breakouts at {SIZES[-1]}x / at {SIZES[0]}x",
+            mended[-1].split_seconds / mended[-1].links / (mended[0].split_seconds / mended[0].links),
             GROWTH,
         ),
         _gate(
@@ -83,6 +102,12 @@ def _chain(size: int) -> Chain:
     """The cost of the priority chain over a fleet of this many times the reference, from a fresh process."""
     done = subprocess.run([sys.executable, "-m", "bench.chain", str(PODS * size)], stdout=subprocess.PIPE, check=True)
     return Chain(**json.loads(done.stdout))
+
+
+def _mended(size: int) -> Mended:
+    """The cost of work orders over a fleet of this many times the reference, from a fresh process."""
+    done = subprocess.run([sys.executable, "-m", "bench.cabling", str(PODS * size)], stdout=subprocess.PIPE, check=True)
+    return Mended(**json.loads(done.stdout))
 
 
 def _asked(pods: int) -> Asked:

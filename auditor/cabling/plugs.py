@@ -66,16 +66,13 @@ class Layout:
         self.degree = Counter(device for device, _ in self.far)
         self.seen = {one: other for one, other in observed.items() if one != other and observed.get(other) == one}
         for trunk in trunks.values():
-            self._join(sorted(trunk, key=lambda item: natural(item[0])))
+            if len(trunk) > 1:
+                trunk.sort(key=lambda item: natural(item[0]))
+                cage = tuple(place for _, place in trunk)
+                self._cages.update(dict.fromkeys(cage, cage))
+                self.lane.update({place: lane for lane, place in trunk})
         if self._cages:
             self._guess()
-
-    def _join(self, lanes: Sequence[tuple[str, Place]]) -> None:
-        """Take these places, each with its lane, as filled by one plug."""
-        if len(lanes) > 1:
-            cage = tuple(place for _, place in lanes)
-            self._cages.update(dict.fromkeys(cage, cage))
-            self.lane.update({place: lane for lane, place in lanes})
 
     def _guess(self) -> None:
         """Find parent plugs in ports that the plan does not know: by where their legs are."""
@@ -91,7 +88,8 @@ class Layout:
                 lanes = [self.lane[lane] for lane in parent]
             else:
                 lanes = [self.lane[self.far[self.seen[place]]] for place in places]
-            self._join(list(zip(lanes, places, strict=True)))
+            self.lane.update(zip(places, lanes, strict=True))
+            self._cages.update(dict.fromkeys(places, tuple(places)))
 
     def cage(self, place: Place) -> Cage:
         """The places that the plug in this place fills."""
@@ -100,6 +98,10 @@ class Layout:
     def right(self, place: Place) -> bool:
         """Whether the cable in a place leads where the plan says."""
         return place in self.seen and self.seen[place] == self.far.get(place)
+
+    def is_plain(self, cable: Cable) -> bool:
+        """Whether no plug of a cable has lanes, so far as can be seen."""
+        return not any(place in self.lane for pair in cable.pairs for place in pair)
 
     def fits(self, source: Place, target: Place) -> bool:
         """Whether a plug that fills `source` now can fill `target` with the same lane."""
@@ -120,7 +122,7 @@ class Layout:
                         if far is not None and (next_cage := self.cage(far)) not in known:
                             known.add(next_cage)
                             found.append(next_cage)
-            yield found
+            yield sorted(found)
 
     def cables(self, cages: Iterable[Cage], far: Mapping[Place, Place]) -> list[Cable]:
         """The cables in these cages; `far` is the planned or the observed far end of each place."""

@@ -18,7 +18,7 @@ from auditor.model import Move, Place, PlanLink
 
 __all__ = ["Component", "Occupancy", "repair"]
 
-MATCHED = 300
+MATCHED = 128
 """Cables that are matched at once. What is more entangled is mended with more moves than need be, rather than in minutes."""
 
 
@@ -178,7 +178,7 @@ class _Mender:
     def _match(self, found: Sequence[Cable], planned: Sequence[Cable]) -> _Change:
         """Let cables become planned ones so that most plugs stay. Raises _FrozenError.
 
-        A cable all of whose plugs are in plain ports is a plain one, and becomes no part of a breakout.
+        A cable without any lanes becomes no part of a breakout.
         """
         layout = self._layout
         owner = {plug: number for number, cable in enumerate(planned) for plug in cable.plugs}
@@ -187,9 +187,9 @@ class _Mender:
         for number, cable in enumerate(found):
             if all(layout.right(place) for place, _ in cable.pairs):
                 del rest[number], open_[owner[cable.plugs[0]]]
-        self._frozen_near = any(self._is_frozen(*cable.plugs) for cable in (*found, *planned))
-        self._assign(rest, open_, owner, goes)
-        if self._frozen_near and any(
+        frozen = any(self._is_frozen(*cable.plugs) for cable in (*found, *planned))
+        self._assign(rest, open_, owner, goes, frozen)
+        if frozen and any(
             self._is_frozen(*cable.plugs) or any(any(layout.fillings(cable, plan)) for plan in open_.values())
             for cable in rest.values()
         ):
@@ -203,15 +203,19 @@ class _Mender:
         open_: dict[int, Cable],
         owner: Mapping[Cage, int],
         goes: dict[Place, Place],
+        frozen: bool,
     ) -> None:
-        """Move cables from `rest`, and what they become from `open_`, into `goes`: first where plugs stay, then at will."""
+        """Take cables out of `rest`, and what they become out of `open_`, into `goes`: where plugs stay first, then the others.
+
+        `owner` is the planned cable of each cage. `frozen`: some plugs are, so not every cable may become every other.
+        """
         offers: dict[tuple[int, int], _Offer] = {}
         for number, cable in list(rest.items()):
             for other in {owner[plug]: None for plug in cable.plugs if owner.get(plug) in open_}:
                 best = max(self._offers(cable, open_[other]), key=lambda offer: offer.worth, default=None)
                 if best is None or not best.worth[0]:
                     continue
-                if not self._frozen_near and 3 * best.worth[0] >= len(cable.plugs) + len(open_[other].plugs):
+                if not frozen and 3 * best.worth[0] >= len(cable.plugs) + len(open_[other].plugs):
                     # Whatever else the two could become, no more plugs would stay.
                     goes |= best.goes
                     del rest[number], open_[other]
@@ -236,7 +240,7 @@ class _Mender:
         moves on hosts rather than on switches.
         """
         layout = self._layout
-        if max(map(len, cable.plugs)) == 1 < max(map(len, plan.plugs)):
+        if layout.is_plain(cable) and not layout.is_plain(plan):
             return
         for goes in layout.fillings(cable, plan):
             plugs = {layout.cage(source): layout.cage(target) for source, target in goes.items()}
