@@ -161,11 +161,17 @@ class _Reader:
 
     @staticmethod
     def _remember(row: Row, above: dict[str, dict[str, str]]) -> None:
-        """A rack that stands in a row without a cable holds for the rows below it."""
+        """A rack in a row without a cable holds for the rows below it; a title begins a new block."""
+        if sum(cell.text != "" for cell in row.cells) == 1:
+            above["a"], above["b"] = {}, {}
+            return
         for side in "ab":
-            text = row.cell(f"{side}_rack").text
-            if text and above[side]:
-                above[side].update(rack=text, unit="", device="")
+            if (
+                row.cell(f"{side}_rack").text
+                and not row.cell(f"{side}_rack").trouble
+                and not row.cell(f"{side}_position").trouble
+            ):
+                above[side] = {"rack": row.location(side)[0], "unit": "", "device": ""}
 
     def _is_new(self, link: PlanLink, row: Row) -> bool:
         """Take the two ports; what stands twice is noted, what contradicts is an error."""

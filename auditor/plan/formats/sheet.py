@@ -230,7 +230,10 @@ def _sheet(sheet: Any, shape: Any, file: str, dates: str) -> Sheet:
     for number, row in enumerate(sheet.iter_rows(max_col=MAX_COLUMNS), start=1):
         if row is before:  # the reader's one filler for all rows that are not there
             continue
-        cells = [_cell(item, (number, at) in formulas, dates) for at, item in enumerate(row, start=1)]
+        cells = [
+            BLANK if item.value is None and not formulas else _cell(item, (number, at) in formulas, dates)
+            for at, item in enumerate(row, start=1)
+        ]
         for at, top in merged.get(number, {}).items():
             if top == (number, at):
                 tops[top] = cells[at - 1]

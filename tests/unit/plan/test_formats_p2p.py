@@ -195,6 +195,18 @@ def test_a_rack_that_stands_in_the_first_row_of_a_block_holds_for_the_block() ->
     assert any("taken from the row above: sheet 'Compute'!A3" in note for note in done.notes)
 
 
+def test_a_rack_in_a_spare_row_holds_below_it_and_a_title_begins_a_new_block() -> None:
+    head = ("Rack", "Name", "Port", "Rack", "Name", "Port")
+    done = sheet(
+        head,
+        ("R1", "gpu-0", "TBD", "R9", "leaf-1", "swp9"),
+        (None, "gpu-1", "ens1np0", None, "leaf-1", "swp1"),
+        ("Storage",),
+        (None, "gpu-2", "ens1np0", None, "leaf-2", "swp2"),
+    )
+    assert [(link.a.rack, link.b.rack) for link in done.links] == [("R1", "R9"), ("", "")]
+
+
 def test_merged_cells_hold_for_all_of_their_rows() -> None:
     book = workbook(
         Compute=[
