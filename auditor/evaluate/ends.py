@@ -1,8 +1,10 @@
-"""The ends of links: what a device job emits for each planned port, and for other ports that see somebody."""
+"""The ends of links: what a device job emits for each planned port, and for other ports that may be across a cable."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
 
@@ -11,11 +13,28 @@ from auditor.cabling import links as cabling
 from auditor.checks import rules
 from auditor.checks.hops import hops
 from auditor.checks.look import fact
-from auditor.facts import TABLES, Interface, Neighbour, RdmaPort, schema
-from auditor.model import Fabric, Fact, LinkEnd, NeighbourSeen, PlanSlice, RuleKind, State, TrafficClass, is_host
+from auditor.facts import TABLES, ArpEntry, Interface, LagMember, MacEntry, Neighbour, Nic, RdmaPort, Row, schema
+from auditor.model import (
+    Fabric,
+    Fact,
+    LinkEnd,
+    NeighbourSeen,
+    PlannedPort,
+    PlanSlice,
+    RuleKind,
+    State,
+    TrafficClass,
+    Via,
+    is_host,
+)
 
 ALWAYS = cabling.READS
 """What `cabling` itself reads of an end, beside the neighbours."""
+
+MOST_ADDRESSES = 8
+"""Addresses learned on one port, above which it leads to many hosts and tells of none."""
+
+_NUMBER = re.compile(r"\d+")
 
 
 def columns() -> tuple[str, ...]:
@@ -38,39 +57,40 @@ def emit(
     *,
     host: bool,
 ) -> tuple[LinkEnd, ...]:
-    """The ends of a device's planned links, and those of other ports that see a neighbour, which cabling takes as evidence.
+    """The ends of a device's planned links, and those of its other ports that cabling needs as evidence.
 
-    `resolved` maps planned port names to interface names. `host`: the device sends and receives, it does not switch.
+    The others are the ports that see somebody, that a cable may have been put into by mistake, or by whose name or address
+    a neighbour may call the device. `resolved` maps planned port names to interface names. `host`: the device sends and
+    receives, it does not switch.
     """
-    failed = set(failed_cells)
+    failed, kind = set(failed_cells), role or ("host" if host else "")
     ends = []
     chains = hops(state, _classes(plan, resolved, fabric), host=host, uplinks=_uplinks(plan, resolved, role))
     unreachable = next((gap for gap in state.gaps if gap.table == "*"), None)
+    ports, wanted = _Ports(state, host=host), columns()
     for planned in plan.ports:
-        port = resolved.get(planned.port, planned.port)
-        facts = {name: _fact(state, name, port) for name in columns()}
-        cells = {f"{state.device}:{replace(fact.address, layer=None)}" for fact in facts.values()}
+        port = resolved.get(planned.port) or ports.rdma_named(planned) or planned.port
+        facts = {name: ports.fact(name, port) for name in wanted}
+        cells = {f"{state.device}:{replace(fact.address, layer=None)}" for fact in facts.values()} if failed else set()
         ends.append(
             LinkEnd(
                 device=state.device,
                 port=planned.port,
-                interface=resolved.get(planned.port),
-                role=role,
+                interface=resolved.get(planned.port) or (port if ports.is_rdma(port) else None),
+                role=kind,
                 facts=facts,
-                neighbours=_neighbours(state, port),
-                identities=_identities(state, port, planned.port),
+                neighbours=ports.neighbours(port),
+                identities=tuple(sorted({planned.port, *ports.identities(port)})),
                 collected_at=at,
                 failed=tuple(sorted(cells & failed)),
                 gap=unreachable,
                 hops=chains.get(port, ()),
             )
         )
-    known = {*resolved.values(), *(planned.port for planned in plan.ports)}
-    seeing = {key[0] for key in state.rows(Neighbour)} - known
-    ends.extend(
-        LinkEnd(state.device, port, port, role, {}, _neighbours(state, port), _identities(state, port, port), at)
-        for port in sorted(seeing)
-    )
+    known = {*(planned.port for planned in plan.ports), *(end.interface for end in ends if end.interface)}
+    for port in ports.others(known):
+        facts = {name: found for name in ALWAYS if (found := ports.fact(name, port)).value is not None}
+        ends.append(LinkEnd(state.device, port, port, kind, facts, ports.neighbours(port), ports.identities(port), at))
     return tuple(ends)
 
 
@@ -94,18 +114,97 @@ def _uplinks(plan: PlanSlice, resolved: Mapping[str, str], role: str) -> frozens
     )
 
 
-def _fact(state: State, name: str, port: str) -> Fact:
-    table, _, column = name.partition(".")
-    row_type = TABLES[table]
-    key: tuple[str, ...] = (port,) if schema(row_type).keys else ()
-    if key and schema(row_type).port_key is None:
-        key = next((key for (kind, key), owner in (state.ports or {}).items() if kind == table and owner == port), (port,))
-    return fact(state.cell(Address(table, key, column)))
+class _Ports:
+    """What a device's rows say of its ports, looked up by port.
 
+    A port is an interface, or an RDMA port without one, as on InfiniBand: `mlx5_0/1`.
+    """
 
-def _neighbours(state: State, port: str) -> tuple[NeighbourSeen, ...]:
-    return tuple(
-        NeighbourSeen(
+    def __init__(self, state: State, *, host: bool) -> None:
+        self._state, self._host = state, host
+        self._joined: dict[tuple[str, str], tuple[str, ...]] = {}
+        self._nics: defaultdict[str, list[str]] = defaultdict(list)
+        for (table, key), owner in (state.ports or {}).items():
+            self._joined.setdefault((table, owner), key)
+            if table == Nic.TABLE:
+                self._nics[owner].append(key[0])
+        self._interfaces: defaultdict[str, list[Interface]] = defaultdict(list)
+        self._macs: defaultdict[str, set[str]] = defaultdict(set)
+        for row in (row for (kind, _), rows in state.tables.items() if kind in (Interface, Nic) for row in rows.values()):
+            if isinstance(row, Interface):
+                self._interfaces[row.name].append(row)
+            elif isinstance(row, Nic) and row.mac:
+                self._macs[row.pci].add(row.mac)
+        self._rdma: defaultdict[str, list[RdmaPort]] = defaultdict(list)
+        for (name, number), port in sorted(state.rows(RdmaPort).items()):
+            owner = port.netdev or f"{name}/{number}"
+            self._rdma[owner].append(port)
+            self._joined.setdefault((RdmaPort.TABLE, owner), port.key)
+        self._seen: defaultdict[str, list[NeighbourSeen]] = defaultdict(list)
+        for key, neighbour in sorted(state.rows(Neighbour).items()):
+            self._seen[key[0]].append(self._lldp(neighbour))
+        for port_name, learned in self._learned().items():
+            self._seen[port_name] += learned if len(learned) <= MOST_ADDRESSES else []
+        self._lags: defaultdict[str, set[str]] = defaultdict(set)
+        for name, found in self._interfaces.items():
+            self._lags[name].update(row.lag for row in found if row.lag)
+        for lag, member in state.rows(LagMember):
+            self._lags[member].add(lag)
+
+    def fact(self, name: str, port: str) -> Fact:
+        """The fact `table.column` of a port."""
+        table, _, column = name.partition(".")
+        row_type = TABLES[table]
+        key: tuple[str, ...] = (port,) if schema(row_type).keys else ()
+        if key and schema(row_type).port_key is None:
+            key = self._joined.get((table, port), key)
+        return fact(self._state.cell(Address(table, key, column)))
+
+    def is_rdma(self, port: str) -> bool:
+        """Whether this is an RDMA port without an interface."""
+        return port in self._rdma and port not in self._interfaces
+
+    def rdma_named(self, planned: PlannedPort) -> str | None:
+        """The RDMA port that a planned port means, if it has no interface: `mlx5_0`, `mlx5_0/1`, `mlx5_0/P1`, a GUID."""
+        wanted = {planned.id, planned.port, re.sub(r"/[pP](?=\d+$)", "/", planned.port)} - {""}
+        found = [
+            owner
+            for owner, rows in self._rdma.items()
+            if self.is_rdma(owner) and any(not wanted.isdisjoint(_rdma_words(row)) for row in rows)
+        ]
+        return found[0] if len(found) == 1 else None
+
+    def identities(self, port: str) -> tuple[str, ...]:
+        """Every name and address by which a neighbour may call this port; members of a bond share the bond's name."""
+        found = {port, *self._lags.get(port, ())}
+        for row in self._interfaces.get(port, ()):
+            found.update(name for text in (row.alias, row.mac) if text for name in text.split(","))
+        for rdma in self._rdma.get(port, ()):
+            found.update(_rdma_words(rdma))
+        for pci in self._nics.get(port, ()):
+            found.add(pci)
+            found.update(self._macs.get(pci, ()))
+        return tuple(sorted(found))
+
+    def neighbours(self, port: str) -> tuple[NeighbourSeen, ...]:
+        """Whom a port sees: its LLDP neighbours, then the addresses learned on it."""
+        return tuple(self._seen.get(port, ()))
+
+    def others(self, known: set[str]) -> list[str]:
+        """Ports beside the `known` ones: those that see somebody, members of a bond with a known one, and named like a known
+        one those of a switch that are up; of a host every adapter."""
+        found = {port for port, seen in self._seen.items() if seen and (port in self._interfaces or seen[0].via is Via.LLDP)}
+        lags = {lag for port in known for lag in self._lags.get(port, ())}
+        found.update(port for port, own in self._lags.items() if not own.isdisjoint(lags))
+        forms = {_form(port) for port in known}
+        for port, rows in self._interfaces.items():
+            alike = _form(port) in forms
+            if (alike or port in self._nics) if self._host else (alike and any(row.up for row in rows)):
+                found.add(port)
+        return sorted({*found, *self._rdma} - known)
+
+    def _lldp(self, row: Neighbour) -> NeighbourSeen:
+        return NeighbourSeen(
             row.system or "",
             row.port_id,
             row.port_kind or "",
@@ -114,25 +213,36 @@ def _neighbours(state: State, port: str) -> tuple[NeighbourSeen, ...]:
             since_s=row.since_s,
             heard_s=row.heard_s,
             ttl_s=row.ttl_s,
-            fact=fact(state.cell(Address(Neighbour.TABLE, key, "system"))),
+            fact=self._proof(row, "port_description", "system", "chassis", "port_kind"),
         )
-        for key, row in sorted(state.rows(Neighbour).items())
-        if key[0] == port
-    )
+
+    def _learned(self) -> Mapping[str, list[NeighbourSeen]]:
+        """Addresses by the port they were learned on. Those of a host's own tables come from anywhere in its network."""
+        found: defaultdict[str, dict[str, NeighbourSeen]] = defaultdict(dict)
+        if self._host:
+            return {}
+        for (port, mac), row in sorted(self._state.rows(MacEntry).items()):
+            if row.kind != "static":
+                found[port].setdefault(mac, _address(mac, Via.MAC, self._proof(row, "kind", "vlan")))
+        for _, entry in sorted(self._state.rows(ArpEntry).items()):
+            if entry.mac and entry.interface and entry.state not in ("permanent", "failed", "incomplete"):
+                found[entry.interface].setdefault(entry.mac, _address(entry.mac, Via.ARP, self._proof(entry, "mac")))
+        return {port: list(seen.values()) for port, seen in found.items()}
+
+    def _proof(self, row: Row, *names: str) -> Fact | None:
+        """The fact of the first of these columns that the row has."""
+        column = next((name for name in names if getattr(row, name) is not None), None)
+        return None if column is None else fact(self._state.cell(Address(row.TABLE, row.key, column)))
 
 
-def _identities(state: State, port: str, planned: str) -> tuple[str, ...]:
-    """Every name and address by which a neighbour may call this port."""
-    found = {port, planned}
-    for layer_rows in (rows for (row_type, _), rows in state.tables.items() if row_type is Interface):
-        row = layer_rows.get((port,))
-        if isinstance(row, Interface):
-            found.update(name for text in (row.alias, row.mac) if text for name in text.split(","))
-    for key, row in state.rows(RdmaPort).items():
-        if row.netdev == port:
-            found.update((key[0], f"{key[0]}/{key[1]}"))
-    for (table, key), owner in (state.ports or {}).items():
-        if table == "nic" and owner == port:
-            found.add(key[0])
-            found.update(filter(None, [getattr(row.get(key), "mac", None) for row in state.tables.values()]))
-    return tuple(sorted(found))
+def _address(mac: str, via: Via, proof: Fact | None) -> NeighbourSeen:
+    return NeighbourSeen("", mac, "mac", "", mac, via, fact=proof)
+
+
+def _rdma_words(row: RdmaPort) -> Iterator[str]:
+    yield from (row.name, f"{row.name}/{row.port}", *filter(None, (row.pci, row.port_guid, row.node_guid)))
+
+
+def _form(name: str) -> str:
+    """`Ethernet#` of `Ethernet32`: ports of a kind share it."""
+    return _NUMBER.sub("#", name.lower())

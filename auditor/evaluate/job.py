@@ -12,7 +12,7 @@ from auditor import evidence
 from auditor.address import Address
 from auditor.checks import rules
 from auditor.drift import row_set
-from auditor.evaluate import attributes, device, ends, rollout
+from auditor.evaluate import attributes, device, ends, rollout, subnet
 from auditor.facts import Row
 from auditor.model import (
     DeviceJob,
@@ -84,6 +84,7 @@ def run(job: DeviceJob) -> DeviceOutcome:
         seconds={"parse": parsed - started, "evaluate": evaluated - parsed, "prove": time.process_time() - evaluated},
         hardware_model=model,
         peers=peers,
+        fabric_ports=subnet.fabric_ports(state),
     )
 
 

@@ -11,7 +11,7 @@ import pytest
 from auditor.address import Address, Layer
 from auditor.cabling.links import build_wiring
 from auditor.canonical import mac
-from auditor.model import Device, Fact, LinkEnd, LinkVerdict, Plan, PlanEnd, PlanLink
+from auditor.model import Device, Fact, LinkEnd, LinkVerdict, NeighbourSeen, Plan, PlanEnd, PlanLink
 
 SHARED = Path(os.environ.get("AUDITOR_SHARED", Path(__file__).resolve().parents[3] / "shared"))
 pytestmark = pytest.mark.skipif(not (SHARED / "cases").is_dir(), reason="the field cases are not beside the checkout")
@@ -26,7 +26,7 @@ def plan_of(case):
 def end(device, port, identities=(), neighbours=(), up=None):
     facts = {} if up is None else {"interface.up": Fact(Address("interface", (port,), "up"), up, Layer.APPLIED)}
     role = "gpu_host" if device.startswith("gpu") else "leaf"
-    return LinkEnd(device, port, port, role, facts, tuple(neighbours), (port, *identities))
+    return LinkEnd(device, port, port, role, facts, tuple(NeighbourSeen(*item) for item in neighbours), (port, *identities))
 
 
 def verdicts(plan, ends):

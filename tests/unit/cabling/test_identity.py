@@ -2,7 +2,7 @@ import pytest
 
 from auditor.address import Address, Layer
 from auditor.cabling.identity import Directory, Sight, describe, normal
-from auditor.model import Fact, LinkEnd
+from auditor.model import Fact, LinkEnd, NeighbourSeen
 
 FAR = ("gpu-21", "ens108np0")
 NEAR = ("leaf-07", "Ethernet0")
@@ -20,7 +20,7 @@ def directory(*ends, devices=("gpu-21", "gpu-22", "leaf-07", "leaf-08"), ids=Non
 
 
 def look(book, *neighbour, far=FAR, near=NEAR):
-    return book.look(near, far, book.resolve(neighbour)).sight
+    return book.look(near, far, book.resolve(NeighbourSeen(*neighbour))).sight
 
 
 HOST = (
@@ -57,7 +57,7 @@ def test_port_fits_by_mac_name_rdma_name_or_description(port_id, kind, descripti
 def test_another_nic_of_the_right_host_is_another_port():
     book = directory(*HOST)
     assert look(book, "gpu-21", "b8:3f:d2:01:02:11", "mac", "ens110np0", "") is Sight.OTHER
-    assert book.resolve(("gpu-21", "b8:3f:d2:01:02:11", "mac", "ens110np0", "")).place == ("gpu-21", "ens110np0")
+    assert book.resolve(NeighbourSeen("gpu-21", "b8:3f:d2:01:02:11", "mac", "ens110np0")).place == ("gpu-21", "ens110np0")
 
 
 def test_a_nic_nobody_listed_is_another_port_when_its_name_has_the_planned_form():
@@ -170,6 +170,6 @@ def test_normal_spelling_of_identities():
 
 
 def test_words_of_a_neighbour_are_safe_for_a_screen():
-    assert describe(("gpu\x1b[2J", "p\n1", "name", "", "")) == "gpu\\x1b[2J p\\n1"
-    assert describe(("", "", "", "", "02:00:5e:40:00:07")) == "a neighbour without name 02:00:5e:40:00:07"
-    assert len(describe(("x" * 5000, "y" * 5000, "", "z" * 5000, ""))) < 250
+    assert describe(NeighbourSeen("gpu\x1b[2J", "p\n1", "name", "", "")) == "gpu\\x1b[2J p\\n1"
+    assert describe(NeighbourSeen("", "", "", "", "02:00:5e:40:00:07")) == "a neighbour without name 02:00:5e:40:00:07"
+    assert len(describe(NeighbourSeen("x" * 5000, "y" * 5000, "", "z" * 5000, ""))) < 250

@@ -1,0 +1,228 @@
+"""The ends that the walk of an InfiniBand subnet shows: its nodes as devices of the plan, its cables as what their ports see.
+
+Identity is the GUID: of the plan, or of an adapter that its host listed itself. Where neither knows it, the node description
+names the device, unless it is the text of the factory. Ports of switches go by number. A box that shows several switch nodes
+has every number several times: of its ports only those whose GUID the plan has are known.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from auditor.cabling.identity import Directory
+from auditor.cabling.view import LIVING, is_up
+from auditor.canonical import guid as canonical_guid
+from auditor.canonical import printable
+from auditor.dialects.ibnet import AGGREGATION, adapter_name, switch_name
+from auditor.model import Device, FabricPort, Fact, LinkEnd, NeighbourSeen, Place, PlanEnd, Via
+
+_GUID = re.compile(r"(?:0x)?[0-9a-f]{16}")
+_NAMELESS = re.compile(r"[0-9a-f]{16}(?:/\d+)?")
+"""The name of a port of which its host told nothing but a GUID."""
+_NUMBERED = re.compile(r"(?:[a-z]+)?0*(\d+)")
+_ETHERNET_ONLY = ("interface.enabled", "interface.up_since", "interface.speed")
+"""What the IP interface on an InfiniBand port says of itself, and nothing about the port."""
+
+Port = tuple[str, str]
+"""A port of a node: (node GUID, number)."""
+
+
+def join_fabric(
+    planned: Iterable[PlanEnd],
+    ends: Mapping[Place, LinkEnd],
+    devices: Mapping[str, Device],
+    directory: Directory,
+    fabric_ports: Sequence[FabricPort],
+) -> dict[Place, LinkEnd]:
+    """The ends of known devices that the walk shows, planned or not: those of `ends` with what it adds, and new ones.
+
+    A planned port of a node that was seen has no living cable where the walk lists none for it. A node that is not in the
+    walk is unknown: it may be off, or plugged nowhere. Aggregation nodes inside of switches are no ends of cables.
+    """
+    return dict(_Join(planned, ends, devices, directory, fabric_ports).ends())
+
+
+class _Join:
+    """Recognises nodes and their ports."""
+
+    def __init__(
+        self,
+        planned: Iterable[PlanEnd],
+        ends: Mapping[Place, LinkEnd],
+        devices: Mapping[str, Device],
+        directory: Directory,
+        fabric_ports: Sequence[FabricPort],
+    ) -> None:
+        self._ends, self._devices, self._directory = ends, devices, directory
+        self._nodes: dict[str, FabricPort] = {}
+        self._rows: defaultdict[Port, list[FabricPort]] = defaultdict(list)
+        self._by_port_guid: dict[str, Port] = {}
+        for item in sorted(fabric_ports, key=lambda item: (item.witness, item.guid, item.port)):
+            if AGGREGATION in item.description or AGGREGATION in item.peer_description:
+                continue
+            if not item.port:
+                known = self._nodes.setdefault(item.guid, item)
+                self._nodes[item.guid] = replace(known, whole=known.whole and item.whole)
+            else:
+                self._rows[item.guid, item.port].append(item)
+                if item.port_guid:
+                    self._by_port_guid.setdefault(item.port_guid, (item.guid, item.port))
+        self._planned: defaultdict[str, list[Place]] = defaultdict(list)
+        self._owners: defaultdict[str, set[Place]] = defaultdict(set)
+        for end in planned:
+            if end.place not in self._planned[end.device]:
+                self._planned[end.device].append(end.place)
+            self._own(end.id, end.place)
+        for place, own in ends.items():
+            for word in own.identities:
+                self._own(word, place)
+        self._device = {guid: self._recognise(node) for guid, node in self._nodes.items()}
+        self._boxes = Counter(self._device[guid] for guid, node in self._nodes.items() if node.kind == "switch")
+        self._numbers = {device: _by_number(places) for device, places in self._planned.items()}
+        self._places: dict[Port, Place | None] = {}
+        for port in self._rows:
+            self._places[port] = self._place(*port)
+        self._places.update(self._left_over())
+
+    def _own(self, word: str, place: Place) -> None:
+        if _GUID.fullmatch(word.lower()):
+            self._owners[canonical_guid(word)].add(place)
+
+    def _recognise(self, node: FabricPort) -> str | None:
+        """The device that a node is (part of)."""
+        guids = {node.guid, *(row.port_guid for row in self._rows.get((node.guid, "1"), ()))}
+        owners = {place[0] for guid in guids for place in self._owners.get(guid, ())}
+        if owners:
+            return next(iter(owners)) if len(owners) == 1 else None
+        name = switch_name(node.description)[0] if node.kind == "switch" else adapter_name(node.description)[0]
+        return self._directory.device(name) if name else None
+
+    def place(self, port: Port) -> Place | None:
+        """The place of a port of a node; None where it cannot be told."""
+        if port not in self._places:
+            self._places[port] = self._place(*port)
+        return self._places[port]
+
+    def _place(self, guid: str, number: str) -> Place | None:
+        node, device = self._nodes.get(guid), self._device.get(guid)
+        if node is None or device is None:
+            return None
+        if node.kind == "switch":
+            owned = self._owners.get(guid)
+            if self._boxes[device] > 1 and not owned:
+                return None
+            numbers = _by_number(owned) if owned and self._boxes[device] > 1 else self._numbers.get(device, {})
+            return numbers.get(number, (device, number))
+        own = self._owned(node, number)
+        if own is not None and not _NAMELESS.fullmatch(own[1]):
+            return own
+        host, hca = adapter_name(node.description)
+        words = (f"{hca}/{number}", f"{hca}/p{number}", *([hca] if number == "1" else []))
+        known = (self._directory.port(device, word) for word in words if self._directory.device(host) == device)
+        return next(filter(None, known), own)
+
+    def _owned(self, node: FabricPort, number: str) -> Place | None:
+        """The one port with the GUID of a port of an adapter, or of the adapter itself where it has but one port."""
+        guids = {row.port_guid for row in self._rows.get((node.guid, number), ())}
+        guids |= {node.guid} if number == "1" and (node.node_ports or 1) == 1 else set()
+        owned = {place for guid in guids for place in self._owners.get(guid, ())}
+        return next(iter(owned)) if len(owned) == 1 else None
+
+    def _left_over(self) -> Iterator[tuple[Port, Place]]:
+        """The one port of a host that its own list names by GUID alone, if one planned port of the host is left for it."""
+        unnamed: defaultdict[str, list[Port]] = defaultdict(list)
+        for port, place in self._places.items():
+            if place is not None and _NAMELESS.fullmatch(place[1]):
+                unnamed[place[0]].append(port)
+        taken = set(self._places.values())
+        for device, ports in unnamed.items():
+            left = [place for place in self._planned.get(device, ()) if place not in taken]
+            if len(ports) == 1 and len(left) == 1:
+                yield ports[0], left[0]
+
+    # Ends
+
+    def ends(self) -> Iterator[tuple[Place, LinkEnd]]:
+        """Every end that the walk tells something about."""
+        for port, rows in self._rows.items():
+            place = self.place(port)
+            if place is not None:
+                yield place, self._linked(place, port, rows)
+        for guid, node in self._nodes.items():
+            if node.whole and node.fact is not None:
+                for number in self._all_numbers(node):
+                    place = None if (guid, number) in self._rows else self.place((guid, number))
+                    if place is not None:
+                        yield place, self._end(place, node, number, self._dead(place, node))
+
+    def _all_numbers(self, node: FabricPort) -> Iterable[str]:
+        """Numbers of the ports of a node that the plan may want something of."""
+        if node.kind == "switch":
+            known = self._numbers.get(self._device.get(node.guid) or "", {})
+            return [number for number in known if node.node_ports is None or int(number) <= node.node_ports]
+        return map(str, range(1, (node.node_ports or 0) + 1))
+
+    def _linked(self, place: Place, port: Port, rows: Sequence[FabricPort]) -> LinkEnd:
+        row, node = rows[0], self._nodes.get(port[0])
+        facts: dict[str, Fact] = {}
+        for name in ("rate", "width", "speed"):
+            value = getattr(row, name)
+            if value and row.fact is not None:
+                facts[f"ib_port.{name}"] = _told(row, value, name)
+        linked = any(each.peer_port or each.state in LIVING for each in rows)
+        if row.fact is not None and linked:
+            facts["interface.up"] = _told(row, True)
+        elif row.fact is not None and row.state == "down":
+            facts |= self._dead(place, row)
+        end = self._end(place, row if node is None else node, port[1], facts)
+        seen = tuple(self._seen(each) for each in rows if each.peer_port)
+        return replace(end, neighbours=(*dict.fromkeys(seen), *end.neighbours))
+
+    def _dead(self, place: Place, item: FabricPort) -> dict[str, Fact]:
+        """That a port has no living cable; nothing where its own device says that it has one."""
+        own = self._ends.get(place)
+        return {} if own is not None and is_up(own) else {"interface.up": _told(item, False)}
+
+    def _end(self, place: Place, node: FabricPort, number: str, facts: Mapping[str, Fact]) -> LinkEnd:
+        own = self._ends.get(place)
+        if own is None or own.gap is not None:
+            device = self._devices.get(place[0])
+            own = LinkEnd(*place, number, "" if device is None else device.role, identities=(place[1],))
+        kept = {name: fact for name, fact in own.facts.items() if name not in _ETHERNET_ONLY}
+        if node.fact is not None and node.fact.address.column == "description":
+            kept["ib_node.description"] = _told(node, node.description)
+        return replace(own, facts=kept | dict(facts), collected_at=own.collected_at or node.collected_at)
+
+    def _seen(self, row: FabricPort) -> NeighbourSeen:
+        """What is across a cable: the planned device and port, or as much of it as is known."""
+        guid = row.peer_guid or self._by_port_guid.get(row.peer_port_guid, ("", ""))[0]
+        place = self.place((guid, row.peer_port)) if guid else None
+        fact = None if row.fact is None else replace(row.fact, device=row.witness)
+        if place is not None:
+            return NeighbourSeen(*place, "name", chassis=guid, via=Via.FABRIC, fact=fact)
+        text = printable(row.peer_description, 64)
+        node = self._nodes.get(guid)
+        is_switch = node is not None and node.kind == "switch"
+        name = self._device.get(guid) or (switch_name(text) if is_switch else adapter_name(text))[0]
+        port = f"port {row.peer_port} of {guid or row.peer_port_guid or 'an unknown node'}"
+        return NeighbourSeen(name, port, "name", "" if name else text, guid, Via.FABRIC, fact=fact)
+
+
+def _by_number(places: Iterable[Place]) -> dict[str, Place]:
+    """Places by the number in their port's name: `33`, `P33`, `swp33`. Two names with one number have none."""
+    found: defaultdict[str, list[Place]] = defaultdict(list)
+    for place in places:
+        number = _NUMBERED.fullmatch(place[1].strip().lower())
+        if number is not None:
+            found[number.group(1)].append(place)
+    return {number: same[0] for number, same in found.items() if len(same) == 1}
+
+
+def _told(item: FabricPort, value: str | int | bool, column: str = "") -> Fact:
+    """A fact that the walk's host tells."""
+    assert item.fact is not None
+    address = replace(item.fact.address, column=column) if column else item.fact.address
+    return replace(item.fact, address=address, value=value, device=item.witness)
