@@ -7,6 +7,7 @@ and what its MTU counts, is platform data.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 _NOTHING = frozenset(
     {"", "n/a", "n\\a", "-", "--", "---", "none", "null", "not advertised", "unknown", "unknown!", "not supported"}
@@ -129,3 +130,9 @@ def printable(text: str, limit: int = 400) -> str:
         return text
     out = "".join(char if char.isprintable() or char == "\t" else ascii(char)[1:-1] for char in text)
     return out if len(out) <= limit else out[: limit - 1] + "…"
+
+
+@lru_cache(1 << 16)
+def natural(text: str) -> tuple[tuple[int, str], ...]:
+    """Sort key by which port 2 comes before port 10."""
+    return tuple((int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d{1,18})", text) if part)

@@ -7,10 +7,11 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 
-from auditor.cabling.plugs import Occupancy, natural
+from auditor.cabling.plugs import Occupancy
 from auditor.cabling.repair import Component, repair
 from auditor.cabling.scene import Label, Scene
 from auditor.cabling.signatures import label
+from auditor.canonical import natural
 from auditor.model import (
     ABSENT,
     CableCause,

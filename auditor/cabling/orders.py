@@ -6,9 +6,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from auditor.cabling.plugs import natural
 from auditor.cabling.repair import Component
 from auditor.cabling.scene import Claims, Group, Label, Scene
+from auditor.canonical import natural
 from auditor.model import CauseKind, Place
 
 Exchange = frozenset[tuple[int, int]]

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
-from functools import lru_cache
 from typing import NamedTuple
 
+from auditor.canonical import natural
 from auditor.model import Place, PlanLink
 
 Cage = tuple[Place, ...]
@@ -178,9 +177,3 @@ class Layout:
             return False
         goes[source], plugs[plug] = target, cage
         return True
-
-
-@lru_cache(1 << 16)
-def natural(text: str) -> tuple[tuple[int, str], ...]:
-    """Sort key by which port 2 comes before port 10."""
-    return tuple((int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d{1,18})", text) if part)

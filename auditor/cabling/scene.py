@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
 
-from auditor.cabling.plugs import natural
+from auditor.canonical import natural
 from auditor.model import CauseKind, Device, Fabric, Link, Place, Plan, PlanLink, Wiring, is_host
 
 _COUNTED = re.compile(r"(?:eth|ib|nic|mlx[45]_|bnxt_re|irdma|ionic_|hfi1_)\d+(?:/\d+)?")

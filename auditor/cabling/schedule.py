@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from typing import NamedTuple
 
-from auditor.cabling.plugs import Cable, Cage, Layout, Occupancy, natural
+from auditor.cabling.plugs import Cable, Cage, Layout, Occupancy
+from auditor.canonical import natural
 from auditor.model import Hand, Move, Place
 
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from auditor.cabling.orders import find_orders
-from auditor.cabling.plugs import natural
 from auditor.cabling.repair import Component
 from auditor.cabling.scene import Claims, Label, Scene
+from auditor.canonical import natural
 from auditor.model import CauseKind, LinkVerdict, Place
 
 GROUP = 8

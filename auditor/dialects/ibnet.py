@@ -21,12 +21,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-LANE_RATES: Mapping[str, int] = {
-    "SDR": 2_500_000_000, "DDR": 5_000_000_000, "QDR": 10_000_000_000, "FDR10": 10_000_000_000, "FDR": 14_000_000_000,
-    "EDR": 25_000_000_000, "HDR": 50_000_000_000, "NDR": 100_000_000_000, "XDR": 200_000_000_000,
-}  # fmt: skip
-"""Bits per second of one lane by generation, as the InfiniBand Trade Association's roadmap rounds them: four lanes of NDR are
-400 Gbit/s. The signal on the wire is a little faster (106.25 Gbit/s)."""
+from auditor.canonical import INFINIBAND_LANES
 
 AGGREGATION = "Aggregation Node"
 """In the description of the collective engine (SHARP) that a switch holds and shows as a channel adapter on a port of its own."""
@@ -214,7 +209,7 @@ def doubts(fabric: Fabric) -> list[Doubt]:
 
 def rate(width: int | None, speed: str | None) -> int | None:
     """Bits per second of so many lanes of a generation; None where one of them is not known."""
-    lane = LANE_RATES.get(speed or "")
+    lane = INFINIBAND_LANES.get(speed or "")
     return None if width is None or lane is None else width * lane
 
 

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from typing import NamedTuple
 
+from auditor.canonical import natural
 from auditor.model import Device, PlanEnd, PlanLink, Severity
-from auditor.plan.formats import natural
 from auditor.plan.tiers import Load, PlaneShape, carries, some, weight
 
 FEW = Fraction(1, 4)

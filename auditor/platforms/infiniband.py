@@ -24,7 +24,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from auditor.address import Layer
-from auditor.canonical import guid, printable
+from auditor.canonical import INFINIBAND_LANES, guid, printable
 from auditor.dialects import iblinkinfo as links
 from auditor.dialects import ibnet, ibstat
 from auditor.facts import IbNode, IbPort, RdmaPort
@@ -61,7 +61,7 @@ def ibnetdiscover(body: str, _parameters: Mapping[str, str]) -> Iterator[Normali
 
 def _cable(node: ibnet.Node, cable: ibnet.Cable, doubt: ibnet.Doubt | None) -> Iterator[Normalised]:
     key = (node.guid, cable.port)
-    speed = cable.speed if cable.speed in ibnet.LANE_RATES else None
+    speed = cable.speed if cable.speed in INFINIBAND_LANES else None
     trusted = doubt is None
     yield IbPort(
         guid=node.guid,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from auditor.cabling.faceplate import find_cage
-from auditor.cabling.plugs import natural
+from auditor.canonical import natural
 from auditor.errors import SetupError
 from auditor.model import Device, Link, LinkVerdict, Plan, PlanEnd, PlanLink, Run
 from auditor.report.sheet import SheetLine

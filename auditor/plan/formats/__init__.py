@@ -7,12 +7,12 @@ understood is an error with file and line.
 from __future__ import annotations
 
 import operator
-import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from types import MappingProxyType
 
+from auditor import canonical
 from auditor.errors import PlanError
 from auditor.loader import declared
 from auditor.model import Place, Plan, PlanLink
@@ -141,16 +141,10 @@ def devices_of(links: Iterable[PlanLink]) -> dict[str, ImportedDevice]:
     return dict(sorted(found.items()))
 
 
-def natural(text: str) -> tuple[tuple[int, int, str], ...]:
-    """A key that sorts `swp2` before `swp10`."""
-    parts = re.split(r"([0-9]+)", text)
-    return tuple((1, int(part), part) if at % 2 else (0, 0, part) for at, part in enumerate(parts))
-
-
 def in_order(links: Iterable[PlanLink]) -> list[PlanLink]:
     """Links by the names of their ends, numbers as numbers: the same for any order they came in."""
     ends = operator.attrgetter("a.device", "a.port", "b.device", "b.port", "a.lane", "b.lane")
-    return sorted(links, key=lambda link: tuple(map(natural, ends(link))))
+    return sorted(links, key=lambda link: tuple(map(canonical.natural, ends(link))))
 
 
 def without_shared_ports(plan: Plan, title: str) -> None:

@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from auditor import yamldoc
+from auditor import canonical, yamldoc
 from auditor.errors import PlanError
 from auditor.model import Plan, PlanLink
 from auditor.plan.document import REQUIRED
@@ -24,7 +24,6 @@ from auditor.plan.formats import (
     devices_of,
     in_order,
     lost,
-    natural,
     without_shared_ports,
 )  # fmt: skip
 from auditor.plan.formats.collector import Collector
@@ -180,7 +179,7 @@ def write(plan: Plan) -> tuple[str, tuple[str, ...]]:
         if keys.setdefault(_key(name), name) != name:
             message = f"{keys[_key(name)]} and {name} are one device for {SCHEMA}, which looks at neither case nor domain"
             raise PlanError(message, plan.file or plan.name)
-    racks = sorted({device.rack for device in devices.values() if device.rack}, key=natural)
+    racks = sorted({device.rack for device in devices.values() if device.rack}, key=canonical.natural)
     macs = defaultdict[str, dict[str, str]](dict)
     others = set[str]()
     for link in plan.links:
@@ -193,7 +192,7 @@ def write(plan: Plan) -> tuple[str, tuple[str, ...]]:
         "schema": SCHEMA,
         "site": plan.name,
         "racks": [{"name": rack} for rack in racks],
-        "devices": [_device(devices[name], macs[name]) for name in sorted(devices, key=natural)],
+        "devices": [_device(devices[name], macs[name]) for name in sorted(devices, key=canonical.natural)],
         "cables": [_cable(link) for link in in_order(plan.links)],
     }
     without = others
@@ -212,7 +211,7 @@ def _device(device: ImportedDevice, macs: Mapping[str, str]) -> dict[str, Any]:
         "rack": device.rack,
         "position": device.position,
         "model": device.hardware_model,
-        "interfaces": [{"name": port, "mac": macs[port]} for port in sorted(macs, key=natural)],
+        "interfaces": [{"name": port, "mac": macs[port]} for port in sorted(macs, key=canonical.natural)],
     }
     return {key: value for key, value in said.items() if value}
 

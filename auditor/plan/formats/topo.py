@@ -32,7 +32,6 @@ from auditor.plan.formats import (
     devices_of,
     in_order,
     lost,
-    natural,
     without_shared_ports,
     write_speed,
 )  # fmt: skip
@@ -161,9 +160,9 @@ def write(plan: Plan) -> tuple[str, tuple[str, ...]]:
         if re.search(r"[/\s]|^#", kind):
             raise PlanError(f"{name}: a type of system holds no blank and no slash: {kind!r}", plan.file or plan.name)
     lines = []
-    for name in sorted(blocks, key=natural):
+    for name in sorted(blocks, key=canonical.natural):
         lines.append(f"{types[name]} {name}")
-        for end, link in sorted(blocks[name], key=lambda item: natural(item[0].port)):
+        for end, link in sorted(blocks[name], key=lambda item: canonical.natural(item[0].port)):
             far = link.other(end)
             lines.append(f"   {end.port} -{_arrow(link.speed) or ''}> {types[far.device]} {far.device} {far.port}")
         lines.append("")
