@@ -23,7 +23,7 @@ COMMANDS: dict[str, str] = {
     "cabling": "Prove the cables of the plan; print work orders and sheets for the rack.",
     "plan": "Lint, import, export, generate and compare wiring plans.",
     "rollout": "See how far rollouts are; ask whether the next wave may start.",
-    "inventory": "Look at the inventory and test logins.",
+    "inventory": "Look at the inventory, import devices, test logins.",
     "findings": "List and show stored findings.",
     "runs": "List stored runs.",
     "explain": "Show the priority chain of a path, hop by hop, from stored facts.",
