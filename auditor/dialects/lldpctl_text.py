@@ -14,7 +14,9 @@ from typing import Any
 
 from auditor.dialects.lldpctl import LldpEntry, entry
 
-RULE = r"^-{70,}[ \t]*$"
+RULE = r"^-{79}[ \t]*$"
+END = RULE + r"\s*\n\Z"
+"""What a whole list ends with."""
 _PORT = re.compile(r"Interface: +(\S+), via: ([^,]+)(?:, RID: \d+)?(?:, Time: (.+))?")
 _VALUE = re.compile(r" {4}([A-Za-z][\w ]*?): *(.*)")
 _MORE = " " * 18

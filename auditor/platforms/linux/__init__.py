@@ -13,8 +13,8 @@ Traps of the field:
 - A member of a bond shows the bond's MAC address; its own stands behind `permaddr`, which the short form of `ip` lacks.
 - A port that is down keeps printing a width, a speed and an active MTU. They are placeholders.
 - Commands for cables: `sudo lldpctl -f json` (else `lldpctl`), `ethtool --show-priv-flags {netdev}` per Ethernet device on the
-  PCI bus, `ip -j neigh` (else `ip neigh`), `cat /proc/net/bonding/{bond}`. Read from captures only: `lldpctl -f keyvalue`,
-  `ip -br link`.
+  PCI bus, `ip -j neigh` (else `ip neigh`). Read from captures only: `lldpctl -f keyvalue`, `ip -br link`,
+  `cat /proc/net/bonding/{bond}`.
 - Commands beside those of the kernel and of the links: `cat /etc/nccl.conf`, `ls -l /sys/class/infiniband`,
   `cat /sys/class/infiniband/{rdma}/tc/1/traffic_class`, `ethtool -a {netdev}`, `grep -r . /sys/class/net/{netdev}/ecn`,
   `sudo mlxconfig -d {pci} -e q` (else `mstconfig`), `systemctl list-unit-files --type=service --full --no-legend --no-pager`.

@@ -38,7 +38,7 @@ def ip_neigh_text(body: str, _parameters: Mapping[str, str]) -> Iterator[Normali
 
 
 def _entries(found: list[Mapping[str, Any]] | list[dict[str, Any]]) -> Iterator[Normalised]:
-    """An address that several interfaces have, as link-local ones may, carries its interface behind a `%`, as in RFC 4007."""
+    """A link-local address, or one that several interfaces have, carries its interface behind a `%`, as in RFC 4007."""
     rows: defaultdict[str, list[ArpEntry]] = defaultdict(list)
     for item in filter(None, found):
         address, device, states = item.get("dst"), item.get("dev"), item.get("state")
@@ -53,7 +53,8 @@ def _entries(found: list[Mapping[str, Any]] | list[dict[str, Any]]) -> Iterator[
         rows[address].append(ArpEntry(address=address, mac=mac, interface=device, state=str(states[-1]).lower()))
     for address, same in rows.items():
         for row in same:
-            yield row if len(same) == 1 else replace(row, address=f"{address}%{row.interface}")
+            alone = len(same) == 1 and not address.lower().startswith("fe80:")
+            yield row if alone else replace(row, address=f"{address}%{row.interface}")
 
 
 _FILL = Fill(ArpEntry, Layer.APPLIED, ("mac", "interface", "state"))

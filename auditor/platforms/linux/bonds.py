@@ -1,19 +1,36 @@
-"""Bonds of a host and which of their members carry traffic: `/proc/net/bonding/{bond}` of the kernel's driver."""
+"""Bonds of a host and which of their members carry traffic, as `ip -j -d link` and `/proc/net/bonding/{bond}` have it."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from auditor.address import Layer
 from auditor.facts import LagMember
 from auditor.model import Fill, GapReason, Normalised, Parameter, Parser, Source, Unread
 
+_STATES = {"ACTIVE": True, "BACKUP": False}
 _LINK = {"up": True, "going down": True, "down": False, "going back": False}
 """While a delay runs the member still works (going down), or does not work yet (going back)."""
 _SYNCHRONISED, _DISTRIBUTING = 8, 32
 """Bits of an LACP state (IEEE 802.1AX); only root sees the states."""
+
+
+def member(lag: str, name: str, link: Mapping[str, Any]) -> Iterator[Normalised]:
+    """One member from its object in JSON: the kernel keeps whether it is used, and whether its link is up."""
+    info = link.get("linkinfo")
+    data = info.get("info_slave_data") if isinstance(info, Mapping) else None
+    if not isinstance(data, Mapping):
+        data = {}
+    state, status = _STATES.get(str(data.get("state"))), _LINK.get(str(data.get("mii_status")).lower().replace("_", " "))
+    if state is None or status is None:
+        yield LagMember(lag=lag, port=name)
+        detail = "the state of a member is printed with -d, and of bonds only"
+        yield Unread(LagMember, (lag, name), "active", GapReason.NOT_COLLECTED, detail)
+    else:
+        yield LagMember(lag=lag, port=name, active=state and status)
 
 
 def bonding(body: str, parameters: Mapping[str, str]) -> Iterator[Normalised]:
@@ -66,8 +83,9 @@ def bonds(body: str) -> list[str]:
 
 
 SOURCES = (
+    # Live, the list of interfaces says it already.
     Source(
-        key="bonding", command="cat /proc/net/bonding/{bond}", aliases=("/proc/net/bonding/{bond}",),
+        key="bonding", command="cat /proc/net/bonding/{bond}", sent=False, aliases=("/proc/net/bonding/{bond}",),
         parameter=Parameter("bond", ("ip_link",), bonds),
         fills=(Fill(LagMember, Layer.APPLIED, ("active",)),),
         parser=Parser.TEXT, normalise=bonding, anchor=(r"^Ethernet Channel Bonding Driver: ", r"^Bonding Mode: "),

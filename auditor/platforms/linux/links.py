@@ -11,8 +11,9 @@ from typing import Any
 from auditor import canonical
 from auditor.address import Layer
 from auditor.errors import NormaliseError
-from auditor.facts import Interface, Nic, from_plain
+from auditor.facts import Interface, LagMember, Nic, from_plain
 from auditor.model import Fill, GapReason, Normalised, Parameter, Parser, Source, Unread
+from auditor.platforms.linux.bonds import member
 
 _LINK = ("enabled", "up", "mtu", "mtu_shown", "mac", "alias", "lag", "description")
 _UP_STATES: Mapping[object, bool | None] = {
@@ -22,12 +23,21 @@ _UP_STATES: Mapping[object, bool | None] = {
 
 
 def ip_link(document: Any, _parameters: Mapping[str, str]) -> Iterator[Normalised]:
-    """Interfaces and PCI network functions from `ip -j -d link`. Old releases print `{}` for what they filtered out."""
+    """Interfaces, PCI network functions and members of bonds from `ip -j -d link`.
+
+    Old releases print `{}` for what they filtered out.
+    """
     if not isinstance(document, list) or not all(isinstance(link, dict) for link in document):
         raise NormaliseError("ip_link", "document", "no list of objects")
     if not any(document):
         raise NormaliseError("ip_link", "document", "no interface, not even lo")
-    yield from _interfaces([link for link in document if link])
+    links = [link for link in document if link]
+    yield from _interfaces(links)
+    masters = _masters(links)
+    for link in links:
+        lag = _lag(link, masters)
+        if lag is not None:
+            yield from member(lag, str(link["ifname"]), link)
 
 
 def ip_link_text(groups: Mapping[str, list[dict[str, str]]], _parameters: Mapping[str, str]) -> Iterator[Normalised]:
@@ -64,7 +74,7 @@ def _after(label: str, text: str) -> str | None:
 
 
 def _interfaces(links: list[dict[str, Any]]) -> Iterator[Normalised]:
-    masters = {link.get("ifname") for link in links if "MASTER" in link.get("flags", ())}
+    masters = _masters(links)
     shared = Counter(_pci(link) for link in links)
     for link in links:
         name = link.get("ifname")
@@ -138,6 +148,10 @@ _CELLS: Mapping[str, Callable[[Mapping[str, Any]], Any]] = {
 }
 
 
+def _masters(links: list[dict[str, Any]]) -> set[object]:
+    return {link.get("ifname") for link in links if "MASTER" in link.get("flags", ())}
+
+
 def _lag(link: Mapping[str, Any], masters: Container[object]) -> str | None:
     """The bond or team that an interface is a member of. A bridge is a master too, and none of these."""
     master, info = link.get("master"), link.get("linkinfo")
@@ -195,7 +209,10 @@ SOURCES = (
     Source(
         key="ip_link", command="ip -j -d link",
         aliases=("ip -j link", "ip -d -j link", "ip -j -d link show", "ip -j link show", "ip -json -details link"),
-        fills=(Fill(Interface, Layer.APPLIED, _LINK), Fill(Nic, Layer.APPLIED, ("netdev", "mac"), whole=False)),
+        fills=(
+            Fill(Interface, Layer.APPLIED, _LINK), Fill(Nic, Layer.APPLIED, ("netdev", "mac"), whole=False),
+            Fill(LagMember, Layer.APPLIED, ("active",)),
+        ),
         parser=Parser.JSON, normalise=ip_link,
         proof={
             "interface": "/[ifname={0}]/ifname", "interface.mtu": "/[ifname={0}]/mtu",
@@ -203,9 +220,9 @@ SOURCES = (
             "interface.up": "/[ifname={0}]/operstate", "interface.mac": "/[ifname={0}]/address",
             "interface.alias": "/[ifname={0}]/altnames", "interface.lag": "/[ifname={0}]/master",
             "interface.description": "/[ifname={0}]/ifalias", "nic": "/[parentdev={0}]/ifname",
-            "nic.mac": "/[parentdev={0}]/address",
+            "nic.mac": "/[parentdev={0}]/address", "lag_member": "/[ifname={1}]/linkinfo",
         },
-        proven_by="iproute2 6.1 on a Debian host; ip/ipaddress.c of iproute2",
+        proven_by="iproute2 6.1 on a Debian host; ip/ipaddress.c and ip/iplink_bond_slave.c of iproute2",
     ),
     Source(
         key="ip_link_text", command="ip -d link", fallback_for="ip_link",

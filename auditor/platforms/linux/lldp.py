@@ -51,7 +51,7 @@ SOURCES = (
         key="lldpctl_text", command="lldpctl", privilege=Privilege.SUDO, fallback_for="lldpctl",
         aliases=("lldpcli show neighbors", "lldpcli show neighbors details"),
         fills=(_FILL,),
-        parser=Parser.TEXT, normalise=neighbours_text, anchor=(r"^LLDP neighbors:", lldpctl_text.RULE + r"\s*\Z"),
+        parser=Parser.TEXT, normalise=neighbours_text, anchor=(r"^LLDP neighbors:", lldpctl_text.END),
         proof={
             "neighbour": _PORT + r"^ +PortID: +\S+ {1}$", "neighbour.system": _PORT + r"^ +SysName:",
             "neighbour.port_description": _PORT + r"^ +PortDescr:", "neighbour.chassis": _PORT + r"^ +ChassisID:",

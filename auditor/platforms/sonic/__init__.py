@@ -10,6 +10,11 @@ Traps, each met in a capture or in the vendor's source:
 - lldpctl lives in a container; the one on the host calls `docker exec`, which needs root. The image lets every user run it
   with sudo, as `show lldp table` does by itself.
 - MTU counts IP bytes.
+- "No module" means that STATE_DB has no entry for one: xcvrd found none, or could not read it, or does not run. So it is not said
+  of a port that is up, nor where no port has a module.
+- Commands for cables: `lldpctl -f json` (else `show lldp neighbors`, else `show lldp table`), `show interfaces transceiver
+  presence`, `show interfaces transceiver eeprom`, `show mac`, `show arp`, `show ndp`, `show interfaces portchannel`. The address
+  tables come and go by themselves; they are read where a rule asks for them.
 - On a box with several ASICs names carry the ASIC (`asic0/Ethernet-BP4`) where the output tells it; tables that merge the
   ASICs list front ports alone, and internal ports in them are a gap.
 """
@@ -17,27 +22,16 @@ Traps, each met in a capture or in the vendor's source:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from auditor.address import Layer
-from auditor.dialects import lldpctl
-from auditor.facts import Firmware, Interface, Neighbour, QosPort, Queue, Row, System
-from auditor.model import Census, Fill, Normalised, Parser, Platform, Privilege, Source, Transport
-from auditor.platforms.sonic import appl_db, pools, tables
+from auditor.facts import Firmware, Interface, Optic, QosPort, Queue, Row, System
+from auditor.model import Census, Fill, Normalised, Parser, Platform, Source, Transport
+from auditor.platforms.sonic import addresses, appl_db, lldp, optics, pools, tables
 from auditor.platforms.sonic.cells import Cells
 from auditor.platforms.sonic.database import RUNNING, SAVED
 from auditor.platforms.sonic.limits import FAILURES, SECRETS, UNSUPPORTED
-
-
-def neighbours(document: Any, _parameters: Mapping[str, str]) -> Iterator[Normalised]:
-    """LLDP neighbours from lldpctl's JSON."""
-    for entry in lldpctl.neighbours(document):
-        yield Neighbour(
-            port=entry.port, port_id=entry.port_id, system=entry.system, port_kind=entry.port_kind,
-            port_description=entry.port_description, chassis=entry.chassis, chassis_kind=entry.chassis_kind,
-            management_address=entry.management_address, since_s=entry.age_s, ttl_s=entry.ttl_s, protocol=entry.protocol,
-        )  # fmt: skip
 
 
 def version(groups: Mapping[str, Any], _parameters: Mapping[str, str]) -> Iterable[Normalised]:
@@ -74,11 +68,14 @@ PLATFORM = Platform(
             key="interfaces_status",
             command="show interfaces status",
             aliases=("show interface status", "intfutil -c status"),
-            fills=(Fill(Interface, Layer.APPLIED, ("enabled", "up", "mtu", "mtu_shown", "speed", "alias", "lanes")),),
+            fills=(
+                Fill(Interface, Layer.APPLIED, ("enabled", "up", "mtu", "mtu_shown", "speed", "alias", "lanes")),
+                Fill(Optic, Layer.APPLIED, ("present", "type"), whole=False),
+            ),
             parser=Parser.TEXT,
             normalise=tables.interfaces_status,
             anchor=(r"^\s*Interface\s+Lanes\s+Speed\s+MTU\b.*\bOper\s+Admin\b",),
-            proof={"interface": r"^\s*{0}\s"},
+            proof={"interface": r"^\s*{0}\s", "optic": r"^\s*{0}\s"},
             proven_by="captures sonic/ut_t0_mixed_speed, sonic/dut_40g; sonic-utilities scripts/intfutil",
         ),
         Source(
@@ -91,35 +88,9 @@ PLATFORM = Platform(
             proof={"interface": r"^\s*{0}\s"},
             proven_by="capture sonic/cmdref_generic; sonic-utilities scripts/intfutil",
         ),
-        Source(
-            key="lldpctl",
-            command="lldpctl -f json",
-            aliases=("sudo lldpctl -f json", "lldpctl -f json0", "docker exec lldp lldpctl -f json"),
-            privilege=Privilege.SUDO,
-            fills=(
-                Fill(
-                    Neighbour, Layer.APPLIED,
-                    ("system", "port_kind", "port_description", "chassis", "chassis_kind", "management_address", "since_s",
-                     "ttl_s", "protocol"),
-                ),
-            ),
-            parser=Parser.JSON,
-            normalise=neighbours,
-            proof={"neighbour": "/lldp/interface"},
-            proven_by="capture sonic/t0_full; sonic-buildimage docker-lldp/base_image_files/lldpctl",
-        ),
-        Source(
-            key="lldp_table",
-            command="show lldp table",
-            aliases=("lldpshow", "sudo lldpshow"),
-            fills=(Fill(Neighbour, Layer.APPLIED, ("system", "port_description")),),
-            parser=Parser.TEXT,
-            normalise=tables.lldp_table,
-            anchor=(r"^LocalPort\s+RemoteDevice\s+RemotePortID\b", r"^Total entries displayed:\s+\d"),
-            fallback_for="lldpctl",
-            proof={"neighbour": r"^{0}\s.*{1}"},
-            proven_by="capture sonic/ut_two_macs; sonic-utilities scripts/lldpshow",
-        ),
+        *lldp.SOURCES,
+        *optics.SOURCES,
+        *addresses.SOURCES,
         Source(
             key="pfcwd_config",
             command="pfcwd show config",
@@ -191,7 +162,10 @@ PLATFORM = Platform(
     prompts=(r"[\w.-]+@[\w.-]+:[^\r\n]{0,120}[$#] ?$",),
     secrets=SECRETS,
     unsupported=UNSUPPORTED,
-    censuses=tuple(
-        Census(table, (appl_db.PORTS.key, RUNNING.key), front_port) for table in ("interfaces_status", "interfaces_fec_status")
+    censuses=(
+        Census("interfaces_status", (appl_db.PORTS.key, RUNNING.key), front_port),
+        Census("interfaces_fec_status", (appl_db.PORTS.key, RUNNING.key), front_port),
+        Census("transceiver_presence", ("interfaces_status",), front_port),
+        Census("transceiver_eeprom", ("interfaces_status",), front_port),
     ),
 )  # fmt: skip

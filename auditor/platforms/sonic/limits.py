@@ -65,6 +65,7 @@ UNSUPPORTED = (
     Unsupported("system", ("booted_at",), "show version prints local time without its zone"),
     Unsupported("interface", ("frame_bytes",), "SONiC counts IP bytes and prints no frame size"),
     Unsupported("interface", ("error_disabled",), "no document proves where SONiC tells it"),
+    Unsupported("neighbour", ("heard_s",), "lldpd prints the time since the last change, not since the last frame"),
     Unsupported("buffer", ("total_bytes",), "no show command prints the size of the whole buffer"),
     Unsupported("firmware", ("pending_version", "part_number", "psid"), "the status table has running versions only"),
 )  # fmt: skip

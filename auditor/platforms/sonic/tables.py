@@ -1,4 +1,4 @@
-"""The `show` tables of SONiC, which Python's tabulate prints: ports, FEC, LLDP, watchdog, PFC, component firmware.
+"""The `show` tables of SONiC, which Python's tabulate prints: ports, modules, FEC, LLDP, watchdog, PFC, component firmware.
 
 They are read by their line of dashes (`dialects.ruler`), not by templates: cells are empty (a neighbour without name), hold
 blanks (`QSFP+ or later`), and the width and side of a column change with its content and its release.
@@ -12,22 +12,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from auditor import canonical
 from auditor.canonical import printable
 from auditor.dialects.ruler import RulerRow, RulerTable, tables
-from auditor.facts import Firmware, Interface, Neighbour, QosPort, Queue, Row
+from auditor.facts import Firmware, Interface, Neighbour, Optic, QosPort, Queue, Row
 from auditor.model import GapReason, Normalised, Unread
 from auditor.platforms.sonic.cells import Cells, is_up, never, not_given, whole_number
 from auditor.platforms.sonic.config_db import port_name
 from auditor.platforms.sonic.qos import priorities
 
 _NAME = re.compile(r"[A-Za-z][\w./:-]{0,63}")
+_COPPER = "RJ45"
+"""The type of a port without a cage, which intfutil knows from the platform and not from STATE_DB."""
 _MANAGEMENT = "the management port is not in this table"
 _ASICS = "on a box with several ASICs this table does not say to which one a port belongs"
 
 
-def _table(body: str, *columns: str) -> RulerTable:
+def one_table(body: str, *columns: str) -> RulerTable:
     """The one table with these columns. Raises ValueError when it is not there."""
     found = [table for table in tables(body) if set(columns) <= set(table.headers)]
     if len(found) != 1:
@@ -35,45 +38,56 @@ def _table(body: str, *columns: str) -> RulerTable:
     return found[0]
 
 
-def _ports(table: RulerTable, key: str, last: str, row_type: type[Row]) -> Iterator[tuple[str, Mapping[str, str]] | Unread]:
+def port_rows(table: RulerTable, key: str, last: str, row_type: type[Row]) -> Iterator[tuple[str, Mapping[str, str]] | Unread]:
     """Name and cells of each whole row; an Unread where a row is broken, or where it breaks off."""
     for row in table.rows:
         if not row.ended:
-            yield _broken_off(row_type, row)
+            yield broken_off(row_type, row)
         elif row.cells is None:
-            yield Unread(row_type, detail=_does_not_fit(row))
+            yield Unread(row_type, detail=does_not_fit(row))
         elif last not in row.cells:
-            yield _broken_off(row_type, row)
+            yield broken_off(row_type, row)
         elif not _NAME.fullmatch(row.cells[key]):
             yield Unread(row_type, detail=f"line {row.line}: {printable(row.cells[key], 40)!r} is no name of a port")
         else:
             yield row.cells[key], row.cells
 
 
-def _does_not_fit(row: RulerRow) -> str:
+def does_not_fit(row: RulerRow) -> str:
+    """In words: the text of this row does not stand under the columns."""
     return f"line {row.line} does not fit under the columns: {printable(row.text, 80)!r}"
 
 
-def _broken_off(row_type: type[Row], row: RulerRow) -> Unread:
+def broken_off(row_type: type[Row], row: RulerRow) -> Unread:
+    """The rest of the table is unknown behind a row that stops before its last column."""
     return Unread(row_type, reason=GapReason.TRUNCATED, detail=f"line {row.line} breaks off: {printable(row.text, 80)!r}")
 
 
 def interfaces_status(body: str, _parameters: Mapping[str, str]) -> Iterator[Normalised]:
     """`show interfaces status`: APPL_DB PORT_TABLE and LAG_TABLE, and the negotiated speed of ports that are up (STATE_DB).
 
-    The FEC column is left to `show interfaces fec status`, which knows the operational mode; VLAN and aggregate come from
-    CONFIG_DB, and so does the MTU of an aggregate, which is therefore not known at this layer.
+    Modules are those of the column Type. The FEC column is left to `show interfaces fec status`, which knows the operational
+    mode; VLAN and aggregate come from CONFIG_DB, and so does the MTU of an aggregate, which is therefore not known at this
+    layer.
     """
-    table = _table(body, "Interface", "Speed", "MTU", "Oper", "Admin")
-    yield from _no_ports(table, Interface)
-    for item in _ports(table, "Interface", table.headers[-1], Interface):
+    table = one_table(body, "Interface", "Speed", "MTU", "Oper", "Admin")
+    for row_type in (Interface, Optic):
+        yield from _no_ports(table, row_type)
+    found = list(port_rows(table, "Interface", table.headers[-1], Interface))
+    kinds = {item[1].get("Type", "") for item in found if not isinstance(item, Unread)}
+    filled = any(kind != _COPPER and not canonical.nothing(kind) for kind in kinds)
+    for item in found:
         if isinstance(item, Unread):
             yield item
+            yield replace(item, row_type=Optic)
             continue
         name, row = item
         if name.startswith("Ethernet-"):
-            yield Unread(Interface, reason=GapReason.UNSUPPORTED, detail=_ASICS)
+            for row_type in (Interface, Optic):
+                yield Unread(row_type, reason=GapReason.UNSUPPORTED, detail=_ASICS)
             continue
+        if not name.startswith("PortChannel"):
+            yield _module(name, row, filled)
         cells = Cells(Interface, name)
         cells.read("enabled", row["Admin"], is_up)
         cells.read("up", row["Oper"], is_up)
@@ -89,6 +103,47 @@ def interfaces_status(body: str, _parameters: Mapping[str, str]) -> Iterator[Nor
         yield from cells.rows()
 
 
+def _module(name: str, row: Mapping[str, str], filled: bool) -> Normalised:
+    """The module of a port: the type in its entry of STATE_DB, `N/A` where it has no entry (`port_optics_get` of intfutil), by
+    which `show interfaces transceiver presence` goes too. Nothing can be said where nobody fills that table (`filled`), or of
+    a port that is up without an entry.
+    """
+    kind = row.get("Type")
+    if kind is None:
+        return Unread(Optic, (name,), reason=GapReason.NOT_COLLECTED, detail="this table has no column Type")
+    if kind == _COPPER:
+        return Unread(Optic, (name,), reason=GapReason.UNSUPPORTED, detail="a copper port has no cage")
+    if not canonical.nothing(kind):
+        return Optic(port=name, present=True, type=kind)
+    if row["Oper"] != "down":
+        return Unread(Optic, (name,), reason=GapReason.UNSUPPORTED, detail="no module is known of a port that is not down")
+    return Optic(port=name, present=False) if filled else _no_modules(name)
+
+
+def _no_modules(name: str) -> Unread:
+    detail = "no module is known of any port: none is in, or nothing reads them (xcvrd)"
+    return Unread(Optic, (name,), reason=GapReason.UNSUPPORTED, detail=detail)
+
+
+def transceiver_presence(body: str, _parameters: Mapping[str, str]) -> Iterator[Normalised]:
+    """`show interfaces transceiver presence`: whether STATE_DB has an entry for the module of a front port."""
+    table = one_table(body, "Port", "Presence")
+    yield from _no_ports(table, Optic)
+    found = list(port_rows(table, "Port", "Presence", Optic))
+    filled = any(not isinstance(item, Unread) and item[1]["Presence"] == "Present" for item in found)
+    for item in found:
+        if isinstance(item, Unread):
+            yield item
+        elif item[0].startswith("Ethernet-"):
+            yield Unread(Optic, reason=GapReason.UNSUPPORTED, detail=_ASICS)
+        elif item[1]["Presence"] not in ("Present", "Not present"):
+            yield Unread(Optic, (item[0],), "present", detail=f"neither there nor not: {item[1]['Presence'][:60]!r}")
+        elif filled:
+            yield Optic(port=item[0], present=item[1]["Presence"] == "Present")
+        else:
+            yield _no_modules(item[0])
+
+
 def _no_ports(table: RulerTable, row_type: type[Row]) -> Iterator[Unread]:
     """What such a table never lists; and a switch without ports is no answer but a database that is not ready."""
     if not table.rows:
@@ -98,9 +153,9 @@ def _no_ports(table: RulerTable, row_type: type[Row]) -> Iterator[Unread]:
 
 def fec_status(body: str, _parameters: Mapping[str, str]) -> Iterator[Normalised]:
     """`show interfaces fec status`: the operational mode (STATE_DB), of a port that is down the applied one (APPL_DB)."""
-    table = _table(body, "Interface", "FEC Oper", "FEC Admin")
+    table = one_table(body, "Interface", "FEC Oper", "FEC Admin")
     yield from _no_ports(table, Interface)
-    for item in _ports(table, "Interface", "FEC Admin", Interface):
+    for item in port_rows(table, "Interface", "FEC Admin", Interface):
         if isinstance(item, Unread):
             yield item
             continue
@@ -118,18 +173,18 @@ def lldp_table(body: str, _parameters: Mapping[str, str]) -> Iterator[Normalised
 
     A description of several lines goes on in rows without port. The last line counts the neighbours.
     """
-    table = _table(body, "LocalPort", "RemoteDevice", "RemotePortID", "RemotePortDescr")
+    table = one_table(body, "LocalPort", "RemoteDevice", "RemotePortID", "RemotePortDescr")
     found: list[Cells] = []
     for row in table.rows:
         if not row.ended:
-            yield _broken_off(Neighbour, row)
+            yield broken_off(Neighbour, row)
         elif row.cells is None or not (row.cells.get("LocalPort") or row.cells.get("RemotePortDescr")):
-            yield Unread(Neighbour, detail=_does_not_fit(row))
+            yield Unread(Neighbour, detail=does_not_fit(row))
         elif not row.cells["LocalPort"]:
             if found and "port_description" in found[-1].values:
                 found[-1].values["port_description"] = f"{found[-1].values['port_description']} {row.cells['RemotePortDescr']}"
         elif not row.cells.get("RemotePortID"):
-            yield _broken_off(Neighbour, row)
+            yield broken_off(Neighbour, row)
         else:
             cells = Cells(Neighbour, row.cells["LocalPort"], row.cells["RemotePortID"])
             cells.read("system", row.cells["RemoteDevice"], str, not_given)
@@ -151,12 +206,12 @@ def watchdog(body: str, _parameters: Mapping[str, str]) -> Iterator[Normalised]:
     Which queues of a listed port are watched stands in PORT_QOS_MAP and not here: CONFIG_DB gives those cells, this table
     none. A table without rows is a whole answer: no queue is watched.
     """
-    table = _table(body, "PORT", "ACTION", "DETECTION TIME", "RESTORATION TIME")
+    table = one_table(body, "PORT", "ACTION", "DETECTION TIME", "RESTORATION TIME")
     if any(re.search(r" on asic\d+$", line.rstrip()) for line in table.before):
         yield Unread(Queue, reason=GapReason.UNSUPPORTED, detail=_ASICS)
         return
     watched: list[str] = []
-    for item in _ports(table, "PORT", table.headers[-1], Queue):
+    for item in port_rows(table, "PORT", table.headers[-1], Queue):
         if isinstance(item, Unread):
             yield item
         else:
@@ -171,8 +226,8 @@ def watchdog_stats(body: str, _parameters: Mapping[str, str]) -> Iterator[Normal
 
     A queue in a storm has at least one storm counted, so a queue that is not listed is in none. `N/A`: not watched.
     """
-    table = _table(body, "QUEUE", "STATUS", "STORM DETECTED/RESTORED")
-    for item in _ports(table, "QUEUE", table.headers[-1], Queue):
+    table = one_table(body, "QUEUE", "STATUS", "STORM DETECTED/RESTORED")
+    for item in port_rows(table, "QUEUE", table.headers[-1], Queue):
         if isinstance(item, Unread):
             yield item
             continue
@@ -210,9 +265,9 @@ def pfc_priority(body: str, _parameters: Mapping[str, str]) -> Iterator[Normalis
             name = "" if row.cells is None else row.cells["Interface"]
             shown = None if row.cells is None else row.cells.get("Lossless priorities")
             if not row.ended or (shown is None and row.line == last):
-                yield _broken_off(QosPort, row)
+                yield broken_off(QosPort, row)
             elif not _NAME.fullmatch(name):
-                yield Unread(QosPort, detail=_does_not_fit(row))
+                yield Unread(QosPort, detail=does_not_fit(row))
             elif name != "global":
                 cells = Cells(QosPort, port_name(prefix, name))
                 cells.read("pfc_priorities", "" if shown in (None, "N/A") else shown, priorities, never)
@@ -224,17 +279,17 @@ def firmware(body: str, _parameters: Mapping[str, str]) -> Iterator[Normalised]:
 
     Names: `bios`, `bmc`, `cpld.1` for CPLD1, the others in lower case; of a module `line-card0.cpld.1`.
     """
-    table = _table(body, "Chassis", "Module", "Component", "Version")
+    table = one_table(body, "Chassis", "Module", "Component", "Version")
     module = ""
     for row in table.rows:
         if not row.ended:
-            yield _broken_off(Firmware, row)
+            yield broken_off(Firmware, row)
             continue
         if row.cells is None or not row.cells.get("Component"):
-            yield Unread(Firmware, detail=_does_not_fit(row))
+            yield Unread(Firmware, detail=does_not_fit(row))
             continue
         if "Version" not in row.cells:
-            yield _broken_off(Firmware, row)
+            yield broken_off(Firmware, row)
             continue
         if row.cells["Module"]:
             module = "" if canonical.nothing(row.cells["Module"]) else f"{_component(row.cells['Module'])}."

@@ -37,7 +37,7 @@ def test_only_lldp_firmware_options_and_the_fallback_for_the_bios_need_sudo():
 
 def test_what_only_captures_hold_is_never_sent():
     assert {source.key for source in PLATFORM.sources if not source.sent} == {
-        "rdma_tclass_all", "cma_roce_tos", "nccl_env", "nccl_env_named", "lldpctl_keyvalue", "ip_link_brief",
+        "rdma_tclass_all", "cma_roce_tos", "nccl_env", "nccl_env_named", "lldpctl_keyvalue", "ip_link_brief", "bonding",
     }  # fmt: skip
 
 

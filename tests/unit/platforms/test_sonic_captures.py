@@ -33,10 +33,12 @@ pytestmark = pytest.mark.skipif(not CAPTURES.is_dir(), reason="no collection of 
 
 SOURCES = {
     "cisco8201_202305/show_version.txt": "version",
+    "cisco8201_400g_dac/show_interfaces_transceiver_eeprom.txt": "transceiver_eeprom",
     "cmdref_generic/show_interfaces_fec_status.txt": "interfaces_fec_status",
     "cmdref_msn2700/show_buffer_configuration.txt": "mmuconfig",
     "cmdref_msn3800/show_platform_firmware_status.txt": "platform_firmware",
     "cmdref_msn3800_early/show_platform_firmware.txt": "platform_firmware",
+    "cmdref_t0/show_lldp_neighbors.txt": "lldp_neighbors",
     "dut_40g/show_interfaces_status.txt": "interfaces_status",
     "msn3700_t1_v1_0_6/config_db_json_buffer_tables.json": "config_db",
     "msn4600c_c64/qos_json.json": "config_db",
@@ -44,11 +46,13 @@ SOURCES = {
     "msn4700_o28/qos_json.json": "config_db",
     "t0_full/lldpctl_f_json.json": "lldpctl",
     "tunnel_qos_remap_nvidia/qos_maps.json": "config_db",
+    "ut_cmis/show_interfaces_transceiver_eeprom.txt": "transceiver_eeprom",
     "ut_history/pfcwd_show_config.txt": "pfcwd_config",
     "ut_multi_asic/mmuconfig_l.txt": "mmuconfig",
     "ut_multi_asic/show_pfc_priority.txt": "pfc_priority",
     "ut_multi_asic_brs/pfcwd_show_config.txt": "pfcwd_config",
     "ut_multi_asic_unknown_port/show_pfc_priority_Ethernet1234.txt": "pfc_priority",
+    "ut_osfp/show_interfaces_transceiver_eeprom_dom.txt": "transceiver_eeprom",
     "ut_qos_rendered/config_db_qos_tables.json": "config_db",
     "ut_single/pfcwd_show_config.txt": "pfcwd_config",
     "ut_single/pfcwd_show_stats.txt": "pfcwd_stats",
@@ -92,21 +96,26 @@ def test_no_source_crashes_on_the_output_of_any_other_command(source: str):
 
 def test_ports_with_a_speed_in_megabits_and_an_aggregate_without_state():
     rows, gaps = read("ut_t0_mixed_speed/show_interfaces_status.txt")
-    assert len(rows) == 15
+    assert len(rows) == 15 + 2  # modules: one of a port that is up without is not known
     what = ("enabled", "up", "mtu", "speed", "alias", "lanes")
     assert cells(rows[Interface, ("Ethernet0",)], *what) == (True, False, 9100, 25 * 10**9, "Ethernet0", "0")
     assert cells(rows[Interface, ("Ethernet16",)], *what) == (True, True, 9100, 100 * 10**6, "etp5", "16")
     assert cells(rows[Interface, ("Ethernet28",)], *what) == (True, True, 9100, 10**9, "etp8", "28")
     assert cells(rows[Interface, ("Ethernet124",)], *what) == (True, True, 9100, 40 * 10**9, "etp32", "97,98,99,100")
     assert cells(rows[Interface, ("PortChannel1001",)], *what) == (None, None, None, 40 * 10**9, None, None)
-    assert {gap.key for gap in gaps} == {("eth0",), *((f"PortChannel{at}",) for at in ("0001", "0002", "0003", "0004", "1001"))}
+    assert {gap.key for gap in gaps if gap.table == "interface"} == {
+        ("eth0",),
+        *((f"PortChannel{at}",) for at in ("0001", "0002", "0003", "0004", "1001")),
+    }
 
 
 def test_a_table_cut_by_its_author_is_not_whole():
     rows, gaps = read("dut_40g/show_interfaces_status.txt")
     what = ("up", "mtu", "speed", "alias", "lanes")
     assert cells(rows[Interface, ("Ethernet8",)], *what) == (True, 9100, 40 * 10**9, "etp3", "8,9,10,11")
-    assert [gap.reason for gap in gaps if not gap.key] == [GapReason.TRUNCATED]
+    assert {(gap.table, gap.reason) for gap in gaps if not gap.key} == {
+        ("interface", GapReason.TRUNCATED), ("optic", GapReason.TRUNCATED),
+    }  # fmt: skip
 
 
 def test_fec_of_ports_that_are_up_and_down():
@@ -121,6 +130,18 @@ def test_two_neighbours_on_one_port():
     rows, gaps = read("ut_two_macs/show_lldp_table.txt")
     assert cells(rows[Neighbour, ("Ethernet0", "00:00:00:00:00:01")], "system", "port_description") == ("dummy", "First MAC")
     assert cells(rows[Neighbour, ("Ethernet0", "00:00:00:00:00:02")], "system", "port_description") == ("dummy", "Second MAC")
+    assert (len(rows), gaps) == (2, [])
+
+
+def test_neighbours_as_printed():
+    rows, gaps = read("cmdref_t0/show_lldp_neighbors.txt")
+    what = ("system", "port_kind", "port_description", "chassis", "management_address", "since_s", "ttl_s")
+    assert cells(rows[Neighbour, ("eth0", "GigabitEthernet 0/2")], *what) == (
+        "swtor-b2lab2-1610", "name", None, "00:01:e8:81:e3:45", None, 44481.0, 20.0,
+    )  # fmt: skip
+    assert cells(rows[Neighbour, ("Ethernet116", "hundredGigE1/2")], *what) == (
+        "T1-2", "local", "T0-2:hundredGigE1/30", "4c:76:25:e7:f0:c0", "10.11.162.40", 44449.0, 120.0,
+    )  # fmt: skip
     assert (len(rows), gaps) == (2, [])
 
 
