@@ -5,7 +5,7 @@ from auditor.facts.host import HostQos, NcclEnv, Nic, NicOption, RdmaPort, Servi
 from auditor.facts.link import Interface, Neighbour
 from auditor.facts.lossless import Buffer, BufferPool, ClassMap, DscpMap, HostDscp, PriorityGroup, QosPort, Queue
 from auditor.facts.machine import BiosSetting, Cpu, Gpu, KernelModule, KernelParameter, Numa, Pci, Sysctl
-from auditor.facts.nccl import Gid, NcclNet, NcclPath, NcclTopology
+from auditor.facts.nccl import Gid, NcclGraph, NcclNet, NcclPath, NcclTopology
 from auditor.facts.row import Column, Field, Key, Row, Schema, Value, from_plain, schema, to_plain
 from auditor.facts.system import ConfigFile, Firmware, System
 
@@ -18,7 +18,7 @@ TABLES: dict[str, type[Row]] = {
         Nic, NicOption, RdmaPort, HostQos, NcclEnv, Service, NicFlag,
         IbNode, IbPort,
         Pci, Gpu, Numa, Cpu, KernelParameter, Sysctl, KernelModule, BiosSetting,
-        Gid, NcclNet, NcclPath, NcclTopology,
+        Gid, NcclNet, NcclPath, NcclTopology, NcclGraph,
     )
 }  # fmt: skip
 """Every table by the name that addresses use."""
@@ -49,6 +49,7 @@ __all__ = [
     "LagMember",
     "MacEntry",
     "NcclEnv",
+    "NcclGraph",
     "NcclNet",
     "NcclPath",
     "NcclTopology",

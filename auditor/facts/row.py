@@ -27,7 +27,8 @@ class Column:
 
     `peer` declares the devices that should agree on the value: `model` (of one hardware model), `role` (of one role and
     hardware model), `fleet` (all); empty: not compared, and never learned into a baseline. No identity, nothing of the moment.
-    `port` says that the value names an interface of the device, which joins the row to that port.
+    `port` says that the value names an interface of the device, which joins the row to that port. `words` names the column of
+    the same row that says in sentences what this one only hashes.
     """
 
     doc: str
@@ -36,6 +37,7 @@ class Column:
     secret: bool = False
     peer: str = ""
     port: bool = False
+    words: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -36,7 +36,7 @@ class PeerFact:
 
     `value` is the canonical text of all their values, a digest where that is long; None: not all of them are known, and an
     empty `address` then means every attribute of the column. `cells`: for each distinct value one row that has it, at most
-    five; of an unknown one a cell with its gap.
+    five; of an unknown one a cell with its gap. `words`: what the value stands for, in sentences, where it is a hash.
     """
 
     group: PeerGroup
@@ -44,15 +44,17 @@ class PeerFact:
     column: str
     value: str | None
     cells: tuple[Fact, ...] = ()
+    words: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class PeerValue:
-    """One value of an attribute: the devices that have it, and the cells of the first few of them."""
+    """One value of an attribute: the devices that have it, the cells of the first few of them, and its `words`."""
 
     value: str
     devices: tuple[str, ...]
     cells: tuple[tuple[str, tuple[Fact, ...]], ...] = ()
+    words: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
