@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -58,18 +58,46 @@ def is_mac(word: str) -> bool:
     return len(word) == 17 and word.count(":") == 5
 
 
+class _Index:
+    """Ports by one of their words."""
+
+    def __init__(self) -> None:
+        self._one: dict[str, Place] = {}
+        self._several: dict[str, set[Place]] = {}
+
+    def add(self, word: str, place: Place) -> None:
+        """Note that a port has this word."""
+        first = self._one.setdefault(word, place)
+        if first is not place and first != place:
+            self._several.setdefault(word, {first}).add(place)
+
+    def only(self, word: str) -> Place | None:
+        """The one port that has this word."""
+        return None if word in self._several else self._one.get(word)
+
+    def all(self, word: str) -> Collection[Place]:
+        """Every port that has this word."""
+        place = self._one.get(word)
+        return self._several.get(word, () if place is None else (place,))
+
+    def words(self) -> Iterable[str]:
+        """Every word."""
+        return self._one
+
+
+_NO_WORDS = _Index()
+
+
 class Directory:
     """Every known port by its identities, and every known device by its names."""
 
     def __init__(self, ends: Iterable[LinkEnd], devices: Iterable[str], ids: Mapping[Place, str]) -> None:
         """`ids` are the PCI addresses, GUIDs or MACs that the plan gives for some ports."""
-        self._ports: set[Place] = set()
-        self._by_word: dict[tuple[str, str], list[Place]] = {}
-        self._by_mac: dict[str, list[Place]] = {}
+        self._ports: defaultdict[str, set[str]] = defaultdict(set)
+        self._words: defaultdict[str, _Index] = defaultdict(_Index)
+        self._macs = _Index()
         self._short: defaultdict[tuple[str, str], set[tuple[str, Place]]] = defaultdict(set)
-        self._words: defaultdict[str, list[str]] = defaultdict(list)
         self._forms: dict[str, tuple[str, ...]] = {}
-        self._own: defaultdict[str, list[str]] = defaultdict(list)
         self._hosts: set[str] = set()
         self._names: dict[str, str] = {}
         self._labels: defaultdict[str, set[str]] = defaultdict(set)
@@ -85,24 +113,25 @@ class Directory:
             self._labels[_host(name).partition(".")[0]].add(name)
 
     def _add(self, end: LinkEnd, id_: str) -> None:
-        place, device = (end.device, end.port), end.device
-        self._ports.add(place)
-        self._own[device].append(end.port)
-        if is_host(end.role) or not end.role:
+        place = device, port = end.device, end.port
+        self._ports[device].add(port)
+        if device not in self._hosts and (is_host(end.role) or not end.role):
             self._hosts.add(device)
-        for word in {normal(word) for word in (end.port, end.interface or end.port, id_, *end.identities)} - {""}:
+        own = self._words[device]
+        for text in {port, end.interface or port, id_ or port, *end.identities}:
+            word = normal(text)
             if is_mac(word):
-                self._by_mac.setdefault(word, []).append(place)
-            else:
-                self._by_word.setdefault((device, word), []).append(place)
-                self._words[device].append(word)
+                self._macs.add(word, place)
+            elif word:
+                own.add(word, place)
                 slashed = _SLASHED.fullmatch(word) if "/" in word else None
                 if slashed is not None:
                     self._short[device, slashed.group(2)].add((slashed.group(1), place))
-        hostname = end.facts.get("system.hostname")
-        if hostname is not None and isinstance(hostname.value, str) and device not in self._told:
-            self._hostnames[_host(hostname.value)].add(device)
-            self._told.add(device)
+        if device not in self._told:
+            hostname = end.facts.get("system.hostname")
+            if hostname is not None and isinstance(hostname.value, str):
+                self._hostnames[_host(hostname.value)].add(device)
+                self._told.add(device)
 
     def device(self, system: str) -> str | None:
         """The known device of this system name; None when there is none, or when several could be meant."""
@@ -121,12 +150,7 @@ class Directory:
 
     def port(self, device: str, word: str) -> Place | None:
         """The one port of a device with this identity."""
-        own = self._by_word.get((device, normal(word)), ())
-        return own[0] if len(own) == 1 else None
-
-    def owners(self, word: str) -> list[Place]:
-        """Every port with this MAC."""
-        return self._by_mac.get(normal(word), [])
+        return self._words.get(device, _NO_WORDS).only(normal(word))
 
     def resolve(self, neighbour: NeighbourSeen) -> Seen:
         """Which device and port a neighbour is.
@@ -137,39 +161,36 @@ class Directory:
         """
         system, port_id, kind, description, chassis, via = neighbour[:6]
         if via is Via.FABRIC:
-            place = (system, port_id)
-            return Seen(neighbour, self.device(system), place if place in self._ports else None)
+            known = port_id in self._ports.get(system, ())
+            return Seen(neighbour, self.device(system), (system, port_id) if known else None)
         port_word = normal(port_id)
-        place_of_mac = self._port_of_mac(port_word)
-        if place_of_mac is not None:
-            return Seen(neighbour, place_of_mac[0], place_of_mac, mac=port_word)
+        place = self._port_of_mac(port_word) if is_mac(port_word) else None
+        if place is not None:
+            return Seen(neighbour, place[0], place, mac=port_word)
         device = self.device(system)
         if device is None:
-            chassis_word = normal(chassis)
-            owners = {place[0] for word in (port_word, chassis_word) for place in self._by_mac.get(word, ())}
+            owners = {place[0] for word in (port_word, normal(chassis)) for place in self._macs.all(word)}
             device = next(iter(owners)) if len(owners) == 1 else None
             if device is None:
                 return Seen(neighbour)
-        among: frozenset[Place] = frozenset()
-        for word in (port_word, normal(description)):
-            own = self._by_word.get((device, word), ())
-            if len(own) == 1:
-                return Seen(neighbour, device, own[0])
-            among = among or frozenset(own)
+        own = self._words.get(device, _NO_WORDS)
+        place = own.only(port_word) or own.only(normal(description))
+        if place is not None:
+            return Seen(neighbour, device, place)
+        among = frozenset(own.all(port_word) or own.all(normal(description)))
         if among:
             return Seen(neighbour, device, None, among)
         # The agent in an adapter's firmware sends the MAC of its port as chassis, a number as port id, and no name.
         if not system.strip() and device in self._hosts:
-            chassis_word = normal(chassis)
-            return Seen(neighbour, device, self._port_of_mac(chassis_word), mac=chassis_word)
+            word = normal(chassis)
+            return Seen(neighbour, device, self._port_of_mac(word), mac=word)
         texts = [port_id] if kind in _TELLING else []
         return Seen(neighbour, device, self._unlisted(device, [*texts, description]))
 
     def _port_of_mac(self, word: str) -> Place | None:
         """The one port with this MAC. A switch may use one MAC on all its ports: with one port known, that would not show."""
-        owners = self._by_mac.get(word, ())
-        place = owners[0] if len(owners) == 1 else None
-        return place if place is not None and (place[0] in self._hosts or len(self._own[place[0]]) > 1) else None
+        place = self._macs.only(word)
+        return place if place is not None and (place[0] in self._hosts or len(self._ports[place[0]]) > 1) else None
 
     def _unlisted(self, device: str, texts: Iterable[str]) -> Place | None:
         """The port behind a name that no port has: the short form of one, or one of its own if it is named like the others.
@@ -181,14 +202,10 @@ class Directory:
         for word, _ in words:
             slashed = _SLASHED.fullmatch(word)
             if slashed is not None:
-                head = slashed.group(1)
-                known = {
-                    place
-                    for other, place in self._short.get((device, slashed.group(2)), ())
-                    if other.startswith(head) or head.startswith(other)
-                }
-                if len(known) == 1:
-                    return next(iter(known))
+                head, known = slashed.group(1), self._short.get((device, slashed.group(2)), ())
+                meant = {place for other, place in known if other.startswith(head) or head.startswith(other)}
+                if len(meant) == 1:
+                    return next(iter(meant))
         for form in self._forms_of(device):
             for word, text in words:
                 if _NUMBER.search(word) and not is_mac(word) and _form(word) == form:
@@ -198,7 +215,7 @@ class Directory:
     def _forms_of(self, device: str) -> tuple[str, ...]:
         """The forms of the names that a device's ports have: those of the ports themselves before those of aliases."""
         if device not in self._forms:
-            names = (*sorted(map(normal, self._own.get(device, ()))), *sorted(self._words.get(device, ())))
+            names = (*sorted(map(normal, self._ports.get(device, ()))), *sorted(self._words.get(device, _NO_WORDS).words()))
             self._forms[device] = tuple(dict.fromkeys(map(_form, names)))
         return self._forms[device]
 

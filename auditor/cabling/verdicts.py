@@ -16,7 +16,6 @@ Judged = tuple[LinkVerdict, str, tuple[Spot, ...]]
 """A verdict, its reason in words, and the cells that say so."""
 
 _RATES = ("ib_port.rate", "rdma_port.rate")
-_NOBODY: frozenset[Place] = frozenset()
 
 
 class Port(StrEnum):
@@ -65,8 +64,8 @@ class Judge:
             if device is None or device.status is Status.PLANNED:
                 text = "is not in the inventory" if device is None else "is planned, not installed"
                 return Link(*ends, LinkVerdict.NOT_YET, plan, f"{end.device} {text}")
-        kept, observed = self._sightings.kept, self._sightings.observed
-        fits = (other in kept.get(one, _NOBODY), one in kept.get(other, _NOBODY))
+        leads, observed = self._sightings.leads, self._sightings.observed
+        fits = (other in leads(one), one in leads(other))
         far = (other, one) if any(fits) else (observed.get(one), observed.get(other))
         verdict, reason, spots = _proven(plan, ends) if all(fits) else self._judge(plan, ends, fits)
         return Link(*ends, verdict, plan, reason, far, spots)
@@ -96,8 +95,8 @@ class Judge:
         others: list[_Stranger] = []
         blank: list[_Stranger] = []
         for near, far in (places, places[::-1]):
-            kept = self._sightings.kept.get(near, _NOBODY)
-            if not kept.isdisjoint(self._peers[near]):
+            kept = self._sightings.leads(near)
+            if not self._peers[near].isdisjoint(kept):
                 continue
             known, unnamed = [], []
             for seen in self._sightings.seen.get(near, ()):
@@ -142,7 +141,7 @@ class Judge:
             seen = [_Stranger("", place[0], seen) for place in places for seen in self._sightings.names(place)]
             return LinkVerdict.UNKNOWN, disputed[0], _cells(seen)
         if blank:
-            right = blank[0].seen.device in (end.device for end in ends)
+            right = blank[0].seen.device in [end.device for end in ends]
             text = "the device is right, its port cannot be told" if right else "a neighbour is there and cannot be named"
             return LinkVerdict.UNKNOWN, f"{text}: {blank[0].words}", _cells(blank)
         ports = [_port(end) for end in ends]
@@ -207,17 +206,15 @@ def _slowest(ends: tuple[LinkEnd, LinkEnd]) -> tuple[int, LinkEnd, Fact] | None:
     What a port negotiated goes before the rate of an RDMA device, of which some Ethernet drivers know no more than 400G.
     """
     for names in (("interface.speed",), _RATES):
-        found = [
-            (fact.value, end, fact)
-            for end in ends
-            for name in names
-            if (fact := end.facts.get(name)) is not None
-            and isinstance(fact.value, int)
-            and fact.value > 0
-            and is_up(end) is not False
-        ]
+        found: list[tuple[int, int]] = []
+        for at, end in enumerate(ends):
+            for name in names:
+                fact = end.facts.get(name)
+                if fact is not None and isinstance(fact.value, int) and fact.value > 0 and is_up(end) is not False:
+                    found.append((fact.value, at))
         if found:
-            return min(found, key=lambda item: item[0])
+            rate, at = min(found)
+            return rate, ends[at], next(fact for name in names if (fact := ends[at].facts.get(name)) and fact.value == rate)
     return None
 
 

@@ -62,8 +62,8 @@ class Sightings:
     """All sightings of a fleet, and the edges that can be true.
 
     `seen`: what each port sees, without what is old and without itself. `ignored`: in words, what a port shows that is no
-    evidence. `kept`: the places that a port leads to by its own word, undisputed. `disputed`: by port, in words, sightings of
-    it or by it that cannot be true together with others. `observed`: each place and the one across its cable, both ways round.
+    evidence. `disputed`: by port, in words, sightings of it or by it that cannot be true together with others. `observed`:
+    each place and the one across its cable, both ways round.
     """
 
     def __init__(self, ends: Mapping[Place, LinkEnd], directory: Directory, peers: Mapping[Place, AbstractSet[Place]]) -> None:
@@ -75,18 +75,22 @@ class Sightings:
             if end.neighbours and (seen := self._look(place, end)):
                 self.seen[place] = seen
         self._chosen = {place: chosen for place, seen in self.seen.items() if (chosen := self._choose(place, seen))}
-        self.kept: dict[Place, frozenset[Place]] = {}
+        self._kept: dict[Place, tuple[Place, ...]] = {}
         self.disputed: defaultdict[Place, list[str]] = defaultdict(list)
         self.observed: dict[Place, Place] = {}
         self._settle()
 
+    def leads(self, place: Place) -> tuple[Place, ...]:
+        """The places that a port leads to by its own word, undisputed."""
+        return self._kept.get(place, ())
+
     def by(self, place: Place, far: Place) -> Seen | None:
         """The neighbour by which a port leads to another."""
-        return self._chosen.get(place, {}).get(far)
+        return next((seen for seen in self._chosen.get(place, ()) if seen.place == far), None)
 
-    def names(self, place: Place) -> list[Seen]:
+    def names(self, place: Place) -> tuple[Seen, ...]:
         """Every neighbour of a port whose port is known, old ones aside."""
-        return list(self._chosen.get(place, {}).values())
+        return self._chosen.get(place, ())
 
     # What one port sees
 
@@ -95,7 +99,7 @@ class Sightings:
         if is_up(end) is False:
             return ()
         resolve, own = self._directory.resolve, place[0]
-        found: dict[tuple[str | None, Place | None, str], Seen] = {}
+        found: list[Seen] = []
         learned: list[NeighbourSeen] = []
         for neighbour in end.neighbours:
             if neighbour.via in _LEARNED:
@@ -107,12 +111,11 @@ class Sightings:
             seen = resolve(neighbour)
             if seen.device == own:
                 self.ignored[place] = f"{words(place)} sees its own device"
-                continue
-            found.setdefault((seen.device, seen.place, "" if seen.place else neighbour.port_id), seen)
-        seens = tuple(found.values())
-        if learned and not any(seen.place for seen in seens) and self._faces_host(place, end):
-            return self._by_addresses(seens, learned)
-        return seens
+            elif not any(_same(seen, other) for other in found):
+                found.append(seen)
+        if learned and not any(seen.place for seen in found) and self._faces_host(place, end):
+            return self._by_addresses(tuple(found), learned)
+        return tuple(found)
 
     def _faces_host(self, place: Place, end: LinkEnd) -> bool:
         """Whether addresses learned on a port can be those across its cable: not on a host, not between switches."""
@@ -142,13 +145,13 @@ class Sightings:
             return (resolved[0],)
         return seens
 
-    def _choose(self, place: Place, seens: tuple[Seen, ...]) -> dict[Place, Seen]:
-        """The ports that a port leads to by its own word: of several, those that the plan wants there."""
-        found = {seen.place: seen for seen in seens if seen.place is not None}
-        if len(found) < 2:
-            return found
+    def _choose(self, place: Place, seens: tuple[Seen, ...]) -> tuple[Seen, ...]:
+        """The neighbours whose ports are known: of several, those that the plan wants there."""
+        if len(seens) == 1:
+            return seens if seens[0].place is not None else ()
+        found = tuple(seen for seen in seens if seen.place is not None)
         wanted = self._peers.get(place, _NOWHERE)
-        return {far: seen for far, seen in found.items() if far in wanted} or found
+        return tuple(seen for seen in found if seen.place in wanted) or found
 
     # What can be true together
 
@@ -157,43 +160,44 @@ class Sightings:
         return len(self._peers.get(place, ())) or 1
 
     def _settle(self) -> None:
-        """Keep what can be true, dispute the rest."""
-        chosen, room = self._chosen, self._room
-        sure: dict[Place, set[Place]] = {}
-        single: list[tuple[Place, Place]] = []
-        for near, fars in chosen.items():
-            for far in fars:
-                if near in chosen.get(far, ()):
-                    sure.setdefault(near, set()).add(far)
+        """Keep what can be true, dispute the rest. First what both ends tell, then what one does."""
+        chosen = self._chosen
+        single: list[tuple[Place, Seen]] = []
+        for near, seens in chosen.items():
+            both: tuple[Place, ...] = ()
+            for seen in seens:
+                far = seen.place
+                if far is not None and any(back.place == near for back in chosen.get(far, ())):
+                    both = (*both, far)
                 else:
-                    single.append((near, far))
-        crowded = {place for place, fars in sure.items() if len(fars) > room(place)}
-        for place in crowded:
-            for far in sure[place]:
-                self._dispute(place, far, f"{words(place)} and {_list(sure[place])} see each other")
-        for place, partners in sure.items():
-            if place not in crowded and (firm := frozenset(far for far in partners if far not in crowded)):
-                self.kept[place] = firm
-                if len(firm) == 1 and room(place) == 1 and room(next(iter(firm))) == 1:
-                    self.observed[place] = next(iter(firm))
-        self._settle_single(self._open(single, sure))
+                    single.append((near, seen))
+            if both:
+                self._kept[near] = both
+        crowded = {place: fars for place, fars in self._kept.items() if len(fars) > self._room(place)}
+        if crowded:
+            for place, fars in crowded.items():
+                for far in fars:
+                    self._dispute(place, far, f"{words(place)} and {_list(fars)} see each other")
+            left = {place: tuple(far for far in fars if far not in crowded) for place, fars in self._kept.items()}
+            self._kept = {place: fars for place, fars in left.items() if fars and place not in crowded}
+        for place, fars in self._kept.items():
+            if len(fars) == 1 and self._room(place) == 1 and self._room(fars[0]) == 1:
+                self.observed[place] = fars[0]
+        if single:
+            self._settle_single(self._open(single))
 
-    def _open(self, single: Iterable[tuple[Place, Place]], sure: Mapping[Place, set[Place]]) -> list[tuple[Place, Place]]:
+    def _open(self, single: Iterable[tuple[Place, Seen]]) -> list[tuple[Place, Place]]:
         """The edges told by one end that sure ones leave room for; of two claims on a port the better source counts."""
-        into: defaultdict[Place, list[Place]] = defaultdict(list)
-        for near, far in single:
-            if len(sure.get(near, ())) >= self._room(near):
+        into: defaultdict[Place, list[tuple[int, Place]]] = defaultdict(list)
+        for near, seen in single:
+            far = seen.place
+            if far is None or len(self.leads(near)) >= self._room(near):
                 continue  # two ends speak for another cable in this port
-            if len(sure.get(far, ())) >= self._room(far):
-                self._dispute(near, far, f"{words(far)} and {_list(sure[far])} see each other")
+            if len(self.leads(far)) >= self._room(far):
+                self._dispute(near, far, f"{words(far)} and {_list(self.leads(far))} see each other")
             else:
-                into[far].append(near)
-        out = []
-        for far, nears in into.items():
-            trust = {near: _TRUST[self._chosen[near][far].neighbour.via] for near in nears}
-            best = min(trust.values())
-            out += [(near, far) for near in nears if trust[near] == best]
-        return out
+                into[far].append((_TRUST[seen.neighbour.via], near))
+        return [(near, far) for far, claims in into.items() for trust, near in claims if trust == min(claims)[0]]
 
     def _settle_single(self, edges: list[tuple[Place, Place]]) -> None:
         """Weigh the edges told by one end against each other."""
@@ -202,9 +206,7 @@ class Sightings:
         for near, far in edges:
             into[far].add(near)
             out[near].add(far)
-        sure = dict(self.kept)
-        ports = {*into, *out}
-        over = {at for at in ports if len(into[at]) + len(out[at]) + len(sure.get(at, ())) > self._room(at)}
+        over = {at for at in (*into, *out) if len(into[at]) + len(out[at]) + len(self.leads(at)) > self._room(at)}
         for near, far in edges:
             rivals = []
             if far in over:
@@ -215,7 +217,7 @@ class Sightings:
             if rivals:
                 self._dispute(near, far, "; ".join(rivals))
                 continue
-            self.kept[near] = self.kept.get(near, _NOWHERE) | {far}
+            self._kept[near] = (*self.leads(near), far)
             if len(out[near]) == 1 and self._room(near) == 1 and self._room(far) == 1:
                 self.observed[near], self.observed[far] = far, near
 
@@ -224,6 +226,13 @@ class Sightings:
         text = f"{words(near)} sees {words(far)}, but {why}: one port cannot have two cables"
         self.disputed[near].append(text)
         self.disputed[far].append(text)
+
+
+def _same(one: Seen, other: Seen) -> bool:
+    """Whether two neighbours of a port are one, listed twice."""
+    if one.place is not None or other.place is not None:
+        return one.place == other.place
+    return one.device == other.device and one.neighbour.port_id == other.neighbour.port_id
 
 
 def _list(places: Iterable[Place]) -> str:

@@ -213,7 +213,7 @@ class _Ports:
             since_s=row.since_s,
             heard_s=row.heard_s,
             ttl_s=row.ttl_s,
-            fact=self._proof(row, "port_description", "system", "chassis", "port_kind"),
+            fact=self._proof(row, *("port_description", "system")[:: 1 if row.port_kind == "mac" else -1], "chassis", "port_kind"),
         )
 
     def _learned(self) -> Mapping[str, list[NeighbourSeen]]:
