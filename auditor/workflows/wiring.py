@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -12,6 +12,8 @@ from auditor.cabling.causes import find_causes
 from auditor.cabling.links import build_wiring
 from auditor.cabling.rails import RailSight, infer_plan
 from auditor.cabling.words import WorkOrders, sentence
+from auditor.canonical import natural
+from auditor.checks.cabling import UNPROVEN
 from auditor.evaluate import cabling, links
 from auditor.evaluate.causes import Told
 from auditor.evaluate.device import Judged
@@ -93,7 +95,21 @@ def judge(request: Request, project: Project, cables: Wiring, gathered: Gathered
 def told(request: Request, project: Project, cables: Wiring) -> Mapping[str, Told]:
     """Title, kind and work order of every cabling cause, by its key."""
     orders = WorkOrders(project.plan, project.devices, request.lang)
-    return {cause.key: Told(sentence(cause, request.lang), cause.kind.value, orders.steps(cause)) for cause in cables.causes}
+    causes = [*cables.causes, *_unproven(cables)]
+    return {cause.key: Told(sentence(cause, request.lang), cause.kind.value, orders.steps(cause)) for cause in causes}
+
+
+def _unproven(cables: Wiring) -> Iterator[CableCause]:
+    """The links of which nobody says where they lead, as one cause."""
+    links = [link for link in cables.links if link.verdict in UNPROVEN]
+    if links:
+        first, kind = links[0], CauseKind.NOT_PROVEN
+        a, b = (f"{end.device} {end.port}" for end in first.ends)
+        devices = sorted({end.device for link in links for end in link.ends}, key=natural)
+        params = {"links": str(len(links)), "devices": "\n".join(devices), "reason": first.reason, "near_1": a, "far_1": b}
+        if len(links) == 1:
+            params["form"] = "not_proven.one"
+        yield CableCause(kind.value, kind, Severity.INFORMATION, tuple(link.name for link in links), params)
 
 
 Facts = Mapping[tuple[str, Address], tuple[LinkEnd, Fact]]
