@@ -17,7 +17,7 @@ from auditor.checks.cabling import UNPROVEN
 from auditor.evaluate import cabling, links
 from auditor.evaluate.causes import Told
 from auditor.evaluate.device import Judged
-from auditor.model import Fact, Finding, LinkEnd, Place, Plan, Wiring, is_host
+from auditor.model import CableCause, CauseKind, Fact, Finding, LinkEnd, Place, Plan, Severity, Wiring, is_host
 from auditor.platforms import platforms
 from auditor.store import Store
 from auditor.workflows.project import Project
