@@ -1,0 +1,67 @@
+"""How near every GPU is to every network port, which ports are nearest, and the narrowest PCI link on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from auditor.topology.shape import shape_of
+from auditor.topology.tree import Device, Pci, Topology, devices
+
+KINDS = ("PIX", "PXB", "PHB", "NODE", "SYS")
+"""Nearest first. A dump of the library does not show host bridges, so it tells no NODE from PHB."""
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """The way between a GPU and a network port. `bandwidth` in bit/s, one direction; `kind` and `nearest` None: not visible."""
+
+    gpu: str
+    nic: str
+    kind: str | None
+    nearest: bool | None
+    bandwidth: int | None
+
+
+def paths(topology: Topology) -> Iterator[Path]:
+    """Every pair of a numbered GPU and a named port; of several ports with one name (one adapter) the first."""
+    shape = shape_of(topology, sockets=True)
+    found = devices(topology)
+    nics: dict[str, Device] = {}
+    for device in found:
+        if device.net is not None:
+            nics.setdefault(device.net.name, device)
+    for gpu in found:
+        if gpu.gpu is None:
+            continue
+        kinds = {name: shape.kind(gpu.label, nic.label) for name, nic in nics.items()}
+        near = nearest(kinds)
+        for name, nic in nics.items():
+            yield Path(gpu.label.removeprefix("GPU "), name, kinds[name], near[name], _bandwidth(gpu, nic))
+
+
+def nearest(kinds: Mapping[str, str | None]) -> dict[str, bool | None]:
+    """Which of these distances is the shortest; several may be. An unknown one is farther than a shared switch."""
+    known = [KINDS.index(kind) for kind in kinds.values() if kind is not None]
+    best = min(known, default=None)
+    settled = best is not None and (best <= KINDS.index("PXB") or len(known) == len(kinds))
+    return {name: (kind is not None and KINDS.index(kind) == best) if settled else None for name, kind in kinds.items()}
+
+
+def _bandwidth(gpu: Device, nic: Device) -> int | None:
+    """What the narrowest of the PCI links between two devices carries; None when one of them is not known."""
+    if gpu.pci is None or nic.pci is None:
+        return None
+    shared = {id(bridge) for bridge in gpu.bridges} & {id(bridge) for bridge in nic.bridges}
+    on_the_way = [gpu.pci, nic.pci, *(bridge for bridge in (*gpu.bridges, *nic.bridges) if id(bridge) not in shared)]
+    carried = [_carries(pci) for pci in on_the_way]
+    known = [bits for bits in carried if bits is not None]
+    return min(known) if len(known) == len(carried) else None
+
+
+def _carries(pci: Pci) -> int | None:
+    """Bits per second of a link after its line code: 8b/10b up to 5 GT/s, 128b/130b up to 32, 242 of 256 bytes above."""
+    if pci.speed is None or pci.width is None:
+        return None
+    share = 8 / 10 if pci.speed <= 5e9 else 128 / 130 if pci.speed <= 32e9 else 242 / 256
+    return round(pci.speed * pci.width * share)
