@@ -85,7 +85,7 @@ class _Join:
         self._places: dict[Port, Place | None] = {}
         for port in self._rows:
             self._places[port] = self._place(*port)
-        self._places.update(self._left_over())
+        self._places.update(self._nameless())
 
     def _own(self, word: str, place: Place) -> None:
         if _GUID.fullmatch(word.lower()):
@@ -114,8 +114,10 @@ class _Join:
             owned = self._owners.get(guid)
             if self._boxes[device] > 1 and not owned:
                 return None
-            numbers = _by_number(owned) if owned and self._boxes[device] > 1 else self._numbers.get(device, {})
-            return numbers.get(number, (device, number))
+            places = list(owned) if owned and self._boxes[device] > 1 else self._planned.get(device, [])
+            numbers = self._numbers[device] if places is self._planned.get(device) else _by_number(places)
+            # A port that no plan has is told only where every name in the plan is understood: `1/1` may be any number.
+            return numbers.get(number, (device, number) if len(numbers) == len(places) else None)
         own = self._owned(node, number)
         if own is not None and not _NAMELESS.fullmatch(own[1]):
             return own
@@ -131,17 +133,17 @@ class _Join:
         owned = {place for guid in guids for place in self._owners.get(guid, ())}
         return next(iter(owned)) if len(owned) == 1 else None
 
-    def _left_over(self) -> Iterator[tuple[Port, Place]]:
-        """The one port of a host that its own list names by GUID alone, if one planned port of the host is left for it."""
-        unnamed: defaultdict[str, list[Port]] = defaultdict(list)
+    def _nameless(self) -> Iterator[tuple[Port, Place | None]]:
+        """The ports that their host lists by GUID alone: the one of a host for which one planned port is left is that one."""
+        found: defaultdict[str, list[Port]] = defaultdict(list)
         for port, place in self._places.items():
             if place is not None and _NAMELESS.fullmatch(place[1]):
-                unnamed[place[0]].append(port)
+                found[place[0]].append(port)
         taken = set(self._places.values())
-        for device, ports in unnamed.items():
+        for device, ports in found.items():
             left = [place for place in self._planned.get(device, ()) if place not in taken]
-            if len(ports) == 1 and len(left) == 1:
-                yield ports[0], left[0]
+            alone = len(ports) == 1 and len(left) == 1
+            yield from ((port, left[0] if alone else None) for port in ports)
 
     # Ends
 

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from auditor.cabling.identity import Directory, Seen, Sight
-from auditor.cabling.view import Sightings, is_off, is_up, words
+from auditor.cabling.view import Sightings, is_infiniband, is_off, is_up, words
 from auditor.model import ABSENT, Device, Fact, Link, LinkEnd, LinkVerdict, Place, Plan, PlanLink, Spot, Status
 from auditor.model.device import is_host
 
@@ -158,17 +158,29 @@ class Judge:
         if ports[1 - dead] is Port.UP:
             if ports[dead] is Port.GONE:
                 return LinkVerdict.UNKNOWN, f"{text}, and {words(living)} is up{note}", _states(ends)
-            loose = self._loose(plan, living, host=is_host(end.role))
-            if loose:
-                where = f"its cable may be in {' or '.join(map(words, loose[:2]))}, up without a name across it"
+            where = self._where(plan, ends[1 - dead], host=is_host(end.role))
+            if where:
                 return LinkVerdict.UNKNOWN, f"{text}, {words(living)} is up: {where}{note}", _states(ends)
         return LinkVerdict.MISSING, f"{text}, and neither end is seen anywhere else{note}", _states(ends)
 
-    def _loose(self, plan: PlanLink, living: Place, *, host: bool) -> list[Place]:
-        """Ports where a cable with a living end may be plugged in: up, and nothing tells or suggests what is across them.
+    def _where(self, plan: PlanLink, living: LinkEnd, *, host: bool) -> str:
+        """In words, where the cable in a living end may be plugged in instead; empty when there is no such port.
 
-        Looked for among the devices of the link's plane that are of the kind (hosts or not) of its other end.
+        That is a port that is up, and nothing tells or suggests what is across it: looked for among the devices of the link's
+        plane that are of the kind (hosts or not) of its other end. A living InfiniBand port that the walk does not show is in
+        no port of that fabric.
         """
+        if is_infiniband(living):
+            return "it came up since the fabric was walked, or it is in another one"
+        ports = [
+            place
+            for place in self._loose()
+            if place[0] in self._planes[plan.plane] and place[0] != living.device and is_host(self._ends[place].role) is host
+        ]
+        return f"its cable may be in {' or '.join(map(words, ports[:2]))}, up without a name across it" if ports else ""
+
+    def _loose(self) -> list[Place]:
+        """Ports that are up, and nothing tells or suggests what is across them."""
         if self._loose_ports is None:
             known = self._sightings.observed
             self._loose_ports = sorted(
@@ -181,11 +193,7 @@ class Judge:
             )
             for link in self._plan.links:
                 self._planes[link.plane] |= {link.a.device, link.b.device}
-        return [
-            place
-            for place in self._loose_ports
-            if place[0] in self._planes[plan.plane] and place[0] != living[0] and is_host(self._ends[place].role) is host
-        ]
+        return self._loose_ports
 
 
 def _proven(plan: PlanLink, ends: tuple[LinkEnd, LinkEnd], near: str = "") -> Judged:

@@ -34,7 +34,7 @@ def is_up(end: LinkEnd) -> bool | None:
     """
     up = end.facts.get("interface.up")
     told = up.value if up is not None and isinstance(up.value, bool) else None
-    if told is not None and (not _infiniband(end) or (up is not None and up.device)):
+    if told is not None and (not is_infiniband(end) or (up is not None and up.device)):
         return told
     state = end.facts.get("rdma_port.state")
     if state is not None and isinstance(state.value, str) and (state.value in LIVING or state.value == "down"):
@@ -45,10 +45,11 @@ def is_up(end: LinkEnd) -> bool | None:
 def is_off(end: LinkEnd) -> bool:
     """Whether somebody switched a port off."""
     enabled = end.facts.get("interface.enabled")
-    return enabled is not None and enabled.value is False and not _infiniband(end)
+    return enabled is not None and enabled.value is False and not is_infiniband(end)
 
 
-def _infiniband(end: LinkEnd) -> bool:
+def is_infiniband(end: LinkEnd) -> bool:
+    """Whether the device says that a port is on InfiniBand."""
     layer = end.facts.get("rdma_port.link_layer")
     return layer is not None and layer.value == "infiniband"
 
@@ -105,7 +106,7 @@ class Sightings:
             if neighbour.via in _LEARNED:
                 learned.append(neighbour)
                 continue
-            if (neighbour.heard_s is not None or neighbour.since_s is not None) and (why := _old(neighbour, end)):
+            if why := _old(neighbour, end):
                 self.ignored[place] = f"{words(place)} shows a neighbour {why}"
                 continue
             seen = resolve(neighbour)
@@ -246,8 +247,8 @@ def _old(neighbour: NeighbourSeen, end: LinkEnd) -> str:
     """
     if neighbour.heard_s is not None and neighbour.ttl_s is not None and neighbour.heard_s > neighbour.ttl_s:
         return "that is past its time to live"
-    at, up_since = end.stale_of or end.collected_at, end.facts.get("interface.up_since")
-    if at is None or up_since is None or not isinstance(up_since.value, str):
+    up_since, at = end.facts.get("interface.up_since"), end.stale_of or end.collected_at
+    if up_since is None or at is None or not isinstance(up_since.value, str):
         return ""
     try:
         began = datetime.fromisoformat(up_since.value)

@@ -33,9 +33,8 @@ def end(place, *neighbours, up=True, enabled=True, there=True, gap=None, identit
             facts[f"interface.{column}"] = Fact(Address("interface", (port,), column), value, Layer.APPLIED)
     own = {HOST: ("ens1np0", HOST_MAC), LEAF: ("Ethernet0", "etp1", LEAF_MAC)}.get(place, (port,))
     role = "gpu_host" if device.startswith("gpu") else "leaf"
-    return LinkEnd(
-        device, port, port if there else None, role, facts, tuple(NeighbourSeen(*item) for item in neighbours), own if identities is None else identities, gap=gap
-    )
+    seen, own = tuple(NeighbourSeen(*item) for item in neighbours), own if identities is None else identities
+    return LinkEnd(device, port, port if there else None, role, facts, seen, own, gap=gap)
 
 
 def build(*ends, plan=((HOST, LEAF),), planned=(), unknown=()):
