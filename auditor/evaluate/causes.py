@@ -28,6 +28,10 @@ CABLING = "cabling"
 _WORST_FIRST = ("regressed", "open", "flapping", "unverified", "waived", "resolved", "withdrawn")
 
 
+TOPOLOGY = ("nccl.topology_outlier", "nccl.topology_changed", "rail.gpu_nic_rail_broken")
+"""Rules that see the same fault inside a host: which NIC is near which GPU."""
+
+
 @dataclass(frozen=True, slots=True)
 class Told:
     """What the report says of a cause: its title, its kind, the steps of its work order."""
@@ -118,7 +122,7 @@ def gather(findings: Sequence[Finding], cables: Mapping[str, Told] = MappingProx
     groups: dict[tuple[str, str], list[Finding]] = defaultdict(list)
     for finding in findings:
         claimed = next((claims[cell] for cell in (spot.cell for spot in finding.spots) if cell in claims), None)
-        groups[claimed or (finding.family, finding.root[1])].append(finding)
+        groups[claimed or (_concern(finding), finding.root[1])].append(finding)
     causes, named = [], {}
     for (family, root), members in groups.items():
         members = sorted(members, key=_lead)
@@ -138,6 +142,13 @@ def gather(findings: Sequence[Finding], cables: Mapping[str, Told] = MappingProx
         named.update({finding.fingerprint: cause.id for finding in members})
     causes.sort(key=lambda cause: (cause.waived, cause.severity.rank, cause.root, cause.id))
     return [replace(finding, cause=named[finding.fingerprint]) for finding in findings], causes
+
+
+def _concern(finding: Finding) -> str:
+    """Whose cause it is beside the root. A host's inner wiring shows in its topology and in its rails: that is one concern."""
+    if finding.root[0] == CABLING:
+        return CABLING
+    return "topology" if finding.rule in TOPOLOGY else finding.family
 
 
 def _claims(findings: Iterable[Finding]) -> dict[str, tuple[str, str]]:

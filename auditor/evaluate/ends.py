@@ -13,7 +13,7 @@ from auditor.cabling import links as cabling
 from auditor.checks import rules
 from auditor.checks.hops import hops
 from auditor.checks.look import fact
-from auditor.facts import TABLES, ArpEntry, Interface, LagMember, MacEntry, Neighbour, Nic, RdmaPort, Row, schema
+from auditor.facts import TABLES, ArpEntry, Interface, LagMember, MacEntry, NcclPath, Neighbour, Nic, RdmaPort, Row, schema
 from auditor.model import (
     Fabric,
     Fact,
@@ -28,8 +28,8 @@ from auditor.model import (
     is_host,
 )
 
-ALWAYS = cabling.READS
-"""What `cabling` itself reads of an end, beside the neighbours."""
+ALWAYS = (*cabling.READS, "system.hardware_model")
+"""What `cabling` itself reads of an end, beside the neighbours, and the model, by which hosts are compared."""
 
 MOST_ADDRESSES = 8
 """Addresses learned on one port, above which it leads to many hosts and tells of none."""
@@ -85,6 +85,7 @@ def emit(
                 failed=tuple(sorted(cells & failed)),
                 gap=unreachable,
                 hops=chains.get(port, ()),
+                gpus=ports.gpus(port),
             )
         )
     known = {*(planned.port for planned in plan.ports), *(end.interface for end in ends if end.interface)}
@@ -145,6 +146,11 @@ class _Ports:
             self._seen[key[0]].append(self._lldp(neighbour))
         for port_name, learned in self._learned().items():
             self._seen[port_name] += learned if len(learned) <= MOST_ADDRESSES else []
+        owners = {rdma.name: owner for owner, rows in self._rdma.items() for rdma in rows}
+        self._gpus: defaultdict[str, list[Fact]] = defaultdict(list)
+        for path_key, path in sorted(state.rows(NcclPath).items()):
+            if path.nearest and path.nic in owners:
+                self._gpus[owners[path.nic]].append(fact(state.cell(Address(NcclPath.TABLE, path_key, "nearest"))))
         self._lags: defaultdict[str, set[str]] = defaultdict(set)
         for name, found in self._interfaces.items():
             self._lags[name].update(row.lag for row in found if row.lag)
@@ -186,6 +192,10 @@ class _Ports:
             found.update(self._macs.get(pci, ()))
         return tuple(sorted(found))
 
+    def gpus(self, port: str) -> tuple[Fact, ...]:
+        """The cells that say which GPUs have no nearer NIC than this port's."""
+        return tuple(self._gpus.get(port, ()))
+
     def neighbours(self, port: str) -> tuple[NeighbourSeen, ...]:
         """Whom a port sees: its LLDP neighbours, then the addresses learned on it."""
         return tuple(self._seen.get(port, ()))
@@ -213,7 +223,9 @@ class _Ports:
             since_s=row.since_s,
             heard_s=row.heard_s,
             ttl_s=row.ttl_s,
-            fact=self._proof(row, *("port_description", "system")[:: 1 if row.port_kind == "mac" else -1], "chassis", "port_kind"),
+            fact=self._proof(
+                row, *("port_description", "system")[:: 1 if row.port_kind == "mac" else -1], "chassis", "port_kind"
+            ),
         )
 
     def _learned(self) -> Mapping[str, list[NeighbourSeen]]:

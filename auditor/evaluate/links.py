@@ -69,7 +69,8 @@ def _judge_fabric(
 ) -> None:
     """Run a rule that sees all links at once; its findings and results belong to the devices of its objects."""
     try:
-        judgements = list(rule.function([link for link in links if link.verdict in JUDGED], RuleContext(params, fabric)))
+        chosen = [link for link in links if rule.every_link or link.verdict in JUDGED]
+        judgements = list(rule.function(chosen, RuleContext(params, fabric)))
     except Exception as error:
         devices = tuple(sorted(judged_devices))
         judged.results.extend(crash(rule.id, device, (device,), error) for device in devices)
@@ -108,7 +109,8 @@ def _fabric_finding(rule: Rule, judgement: Judgement, failed: Mapping[str, tuple
     spot, deviation = judgement.object, judgement.deviation
     assert isinstance(spot, Spot)
     assert deviation is not None
-    root = ("port", f"{spot.device}:{Address('interface', spot.address.key[:1])}")
+    port = Address("interface", spot.address.key[:1])
+    root = ("port", f"{spot.device}:{port}") if spot.address.key else ("device", spot.device)
     if deviation.shared is not None:
         root = ("shared", f"{spot.device}:{deviation.shared.row}")
     found = findings.make(

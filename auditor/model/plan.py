@@ -279,6 +279,7 @@ class LinkEnd:
     `facts` is keyed by `table.column` (`interface.mtu`, `qos_port.pfc_priorities`). `neighbours` are the identities seen on
     the port, LLDP first, then what address tables say. `stale_of` is the time of stored facts.
     `failed` are the cells (as text) that a baseline line already failed; `identities` the names and MACs of the port.
+    `gpus`: of a host's port the cells `nccl_path[gpu,nic].nearest` of the GPUs to which no NIC is nearer than this one.
     """
 
     device: str
@@ -293,6 +294,7 @@ class LinkEnd:
     failed: tuple[str, ...] = ()
     gap: Gap | None = None
     hops: tuple[Hop, ...] = ()
+    gpus: tuple[Fact, ...] = ()
 
     def fact(self, name: str) -> Fact:
         """The fact `table.column` of this end; a gap when its device job gave none."""

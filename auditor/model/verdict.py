@@ -140,7 +140,8 @@ class Rule:
 
     For a device rule, a read column that no source answered makes the rule not_evaluated before it is called, except
     those in `optional`. A link rule gets both ends' facts for its `reads` and yields `unseen` where an end lacks one.
-    `needs_params`: without params from the baseline it is not_applicable.
+    `needs_params`: without params from the baseline it is not_applicable. `every_link`: a fabric rule that wants wrong and
+    missing cables too.
     """
 
     id: str
@@ -153,6 +154,7 @@ class Rule:
     optional: tuple[str, ...] = ()
     needs_params: bool = False
     params_type: Any = None
+    every_link: bool = False
 
     @property
     def family(self) -> str:
@@ -170,6 +172,7 @@ def check(
     needs_params: bool = False,
     params_type: Any = None,
     family: str = "",
+    every_link: bool = False,
 ) -> Callable[[Callable[..., Iterable[Judgement]]], Rule]:
     """Make a rule of a function. Its id is `<module>.<function>`; its docstring is what `explain` and the docs print.
 
@@ -179,7 +182,7 @@ def check(
     def declare(function: Callable[..., Iterable[Judgement]]) -> Rule:
         name = f"{family or function.__module__.rpartition('.')[2]}.{function.__name__}"
         doc = inspect.cleandoc(function.__doc__ or "")
-        return Rule(name, kind, reads, severity, function, doc, remedy, optional, needs_params, params_type)
+        return Rule(name, kind, reads, severity, function, doc, remedy, optional, needs_params, params_type, every_link)
 
     return declare
 
