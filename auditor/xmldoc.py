@@ -18,7 +18,11 @@ MAX_ELEMENTS = 200_000
 MAX_ATTRIBUTES = 64
 MAX_ATTRIBUTE_CHARACTERS = 64 * 1024
 
-__all__ = ["Element", "parse"]
+__all__ = ["CutOff", "Element", "parse"]
+
+
+class CutOff(ValueError):
+    """The document stops before its root element ends."""
 
 
 class _Builder(TreeBuilder):
@@ -57,7 +61,8 @@ class _Parser(DefusedXMLParser):
 def parse(text: str, name: str = "") -> Element:
     """The root element of one XML document; `name` stands in front of the error's text.
 
-    Raises ValueError that says what is wrong and on which line (from 1): not XML, cut off, forbidden or too large.
+    Raises ValueError that says what is wrong and on which line (from 1): not XML, forbidden or too large; CutOff where the rest
+    is missing.
     """
     where = f"{name}: " if name else ""
     if len(text) > MAX_CHARACTERS:
@@ -71,7 +76,10 @@ def parse(text: str, name: str = "") -> Element:
         parser.feed(body)
         root: Element = parser.close()
     except ParseError as problem:
-        raise ValueError(f"{where}line {problem.position[0] + skipped}: {_reason(problem)}") from None
+        line, words = problem.position[0] + skipped, str(problem).partition(":")[0]
+        if words in ("no element found", "unclosed token", "unclosed CDATA section"):
+            raise CutOff(f"{where}line {line}: the document is cut off") from None
+        raise ValueError(f"{where}line {line}: not XML: {words}") from None
     except UnicodeEncodeError:
         raise ValueError(f"{where}holds characters that are no text") from None
     except ValueError as problem:
@@ -79,10 +87,3 @@ def parse(text: str, name: str = "") -> Element:
         reason = "declares entities or a document type of its own, which is not read" if forbidden else str(problem)
         raise ValueError(f"{where}line {parser.parser.CurrentLineNumber + skipped}: {reason}") from None
     return root
-
-
-def _reason(problem: ParseError) -> str:
-    words = str(problem).partition(":")[0]
-    if words in ("no element found", "unclosed token", "unclosed CDATA section"):
-        return "the document is cut off"
-    return f"not XML: {words}"

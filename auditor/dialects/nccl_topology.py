@@ -29,7 +29,10 @@ def read(text: str) -> Topology:
         raise ValueError(f"no topology: the root element is {canonical.printable(root.tag, 40)!r}, not 'system'")
     if len({element.get("host_hash") for element in root.iter("cpu")} - {None}) > 1:
         raise SeveralHosts("the file joins several hosts; which of them this one is, it does not say")
-    return Topology(tuple(_cpu(element) for element in root.iter("cpu")))
+    topology = Topology(tuple(_cpu(element) for element in root.iter("cpu")))
+    if not topology.cpus:
+        raise ValueError("no processor stands in it")
+    return topology
 
 
 def _cpu(element: Element) -> Cpu:

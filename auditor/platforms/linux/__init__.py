@@ -20,6 +20,9 @@ Traps of the field:
   `sudo mlxconfig -d {pci} -e q` (else `mstconfig`), `systemctl list-unit-files --type=service --full --no-legend --no-pager`.
   Read from captures only: `nccl_env` and `nccl_env NAME` (the environment file of a job), `rdma_traffic_class`,
   `cma_roce_tos -d {rdma}`.
+- What the library found inside the host stands in a dump that a job wrote: captures hold it as `nccl_topo.xml` and
+  `nccl_graph.xml`. Live only the file is read that it loads by default, `cat /var/run/nvidia-topologyd/virtualTopology.xml`,
+  which virtual machines have.
 - `/etc/nccl.conf` need not be there, and then it sets nothing: that is an answer. Which files a job uses beside it is a
   matter of the site, so a variable that no recorded file sets is unknown for the others.
 - The driver of the kernel itself has neither the `ecn` folder nor the `tc` folder of NVIDIA's own. Without the first nothing is
@@ -32,7 +35,7 @@ from __future__ import annotations
 
 from auditor.facts import Row
 from auditor.model import Census, Failure, GapReason, Platform, Unsupported
-from auditor.platforms.linux import adapters, addresses, bonds, links, lldp, machine, options, qos, rdma, software
+from auditor.platforms.linux import adapters, addresses, bonds, links, lldp, machine, options, qos, rdma, software, topology
 
 _LINE = r"^(?![\s\d#]).*"
 """A line that may be a complaint: those of interfaces begin with a number or a blank, comments with `#`; both may hold any
@@ -52,7 +55,7 @@ PLATFORM = Platform(
     title="GPU host (Linux)",
     sources=(
         *machine.SOURCES, *links.SOURCES, *lldp.SOURCES, *adapters.SOURCES, *rdma.SOURCES, *qos.SOURCES, *options.SOURCES,
-        *software.SOURCES, *bonds.SOURCES, *addresses.SOURCES,
+        *software.SOURCES, *bonds.SOURCES, *addresses.SOURCES, *topology.SOURCES,
     ),
     censuses=(Census("rdma_link", ("ibv_devinfo",), _any),),
     failures=(
@@ -102,6 +105,18 @@ PLATFORM = Platform(
         Unsupported("rdma_port", ("rdma_tos",), "the tool that reads it makes directories in configfs: not read-only"),
         Unsupported("interface", ("up_since", "frame_bytes", "speed", "autoneg", "cable_length_m", "lanes"), "not read here"),
         Unsupported("interface", ("breakout_parent", "error_disabled"), "a matter of switches"),
+        Unsupported(
+            "nccl_net", ("pci", "speed", "gdr", "guid"),
+            "stands in the topology dump of a job, which lies where the site wants it; captures hold it as nccl_topo.xml",
+        ),
+        Unsupported(
+            "nccl_graph",
+            (
+                "pattern", "channels", "cross_nic", "turning", "networks", "speed_intra", "speed_inter", "type_intra",
+                "type_inter",
+            ),
+            "stands in the graph dump of a job, which lies where the site wants it; captures hold it as nccl_graph.xml",
+        ),
         Unsupported("neighbour", ("heard_s",), "lldpd prints the time since the last change, not since the last frame"),
         Unsupported("nic", ("part_number", "role", "numa_node"), "no source reads it"),
         Unsupported("firmware", ("pending_version", "part_number"), "no source reads it"),
