@@ -23,6 +23,10 @@ Traps of the field:
 - What the library found inside the host stands in a dump that a job wrote: captures hold it as `nccl_topo.xml` and
   `nccl_graph.xml`. Live only the file is read that it loads by default, `cat /var/run/nvidia-topologyd/virtualTopology.xml`,
   which virtual machines have.
+- Commands about GPUs and the kernel: `nvidia-smi -q -x`, `nvidia-smi nvlink -s -i {gpu}`, `nv-fabricmanager --version`, `lscpu`,
+  `numactl -H`, `cat /proc/cmdline`, `ls /sys/module`, `sysctl -e` with the settings that guides name. Read from captures only:
+  `nvidia-smi -q`, `nvidia-smi`, `lscpu -J`, `lsmod`, `sysctl -a`, `amd-smi firmware`, `amd-smi topology`. A host without GPUs, or
+  without NVSwitches, lacks some of these tools and is healthy.
 - `/etc/nccl.conf` need not be there, and then it sets nothing: that is an answer. Which files a job uses beside it is a
   matter of the site, so a variable that no recorded file sets is unknown for the others.
 - The driver of the kernel itself has neither the `ecn` folder nor the `tc` folder of NVIDIA's own. Without the first nothing is
@@ -35,7 +39,21 @@ from __future__ import annotations
 
 from auditor.facts import Row
 from auditor.model import Census, Failure, GapReason, Platform, Unsupported
-from auditor.platforms.linux import adapters, addresses, bonds, links, lldp, machine, options, qos, rdma, software, topology
+from auditor.platforms.linux import (
+    adapters,
+    addresses,
+    bonds,
+    gpus,
+    kernel,
+    links,
+    lldp,
+    machine,
+    options,
+    qos,
+    rdma,
+    software,
+    topology,
+)
 
 _LINE = r"^(?![\s\d#]).*"
 """A line that may be a complaint: those of interfaces begin with a number or a blank, comments with `#`; both may hold any
@@ -43,6 +61,10 @@ words. A fixed text right behind `.*` is searched ten times as fast as a choice 
 
 _HIDDEN = "token|secret|passw|passphrase|credential|api_?key|access_?key"
 """What names of variables in the files of jobs hold when their value is nobody's business."""
+
+
+_OPTIONAL = "nvidia-smi|nv-fabricmanager|numactl|amd-smi"
+"""Tools that a healthy host may lack: those of GPUs that it does not have, of a fabric that it is no part of."""
 
 
 def _any(_row: Row) -> bool:
@@ -55,11 +77,18 @@ PLATFORM = Platform(
     title="GPU host (Linux)",
     sources=(
         *machine.SOURCES, *links.SOURCES, *lldp.SOURCES, *adapters.SOURCES, *rdma.SOURCES, *qos.SOURCES, *options.SOURCES,
-        *software.SOURCES, *bonds.SOURCES, *addresses.SOURCES, *topology.SOURCES,
+        *software.SOURCES, *bonds.SOURCES, *addresses.SOURCES, *gpus.SOURCES, *kernel.SOURCES, *topology.SOURCES,
     ),
     censuses=(Census("rdma_link", ("ibv_devinfo",), _any),),
     failures=(
         Failure(r"^ssh: connect to host .*", GapReason.UNREACHABLE, "the host did not answer"),
+        Failure(
+            rf"^(?:timeout: failed to run command .|\S*sh: (?:(?:line )?\d+: )?)(?:{_OPTIONAL})\b.*", GapReason.UNSUPPORTED,
+            "this machine has no such tool",
+        ),
+        Failure(r"^NVIDIA-SMI has failed because.*|^Failed to initialize NVML.*", GapReason.REJECTED, "the GPU driver fails"),
+        Failure(r"^No devices were found", GapReason.REJECTED, "the GPU driver finds no GPU"),
+        Failure(r"^No NUMA available on this system", GapReason.UNSUPPORTED, "this kernel knows no NUMA"),
         Failure(
             rf"{_LINE}not found(?:(?<=command not found).*|(?<=\S: not found)$)", GapReason.REJECTED,
             "the command is not installed",
@@ -87,7 +116,11 @@ PLATFORM = Platform(
         Failure(r"^(?:Object|Option) \"\S+\" is unknown.*", GapReason.REJECTED, "an older tool that lacks this spelling"),
         Failure(r"^Traceback \(most recent call last\)", GapReason.REJECTED, "the tool crashed"),
     ),
-    secrets=(rf"(?i)^[ \t]*(?:export[ \t]+)?\w*(?:{_HIDDEN})\w*[ \t]*[=:][ \t]*(.+)$",),
+    secrets=(
+        rf"(?i)^[ \t]*(?:export[ \t]+)?\w*(?:{_HIDDEN})\w*[ \t]*[=:][ \t]*(.+)$",
+        rf"(?i)(?<=[ \t])[\w.-]{{0,40}}(?:{_HIDDEN})[\w.-]{{0,40}}=([^\s]+)",
+        r"^net\.\S{1,80}\.(?:stable_secret|tcp_fastopen_key)[ \t]*=[ \t]*(.+)$",
+    ),
     unsupported=(
         Unsupported(
             "queue",
