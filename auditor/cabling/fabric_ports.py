@@ -12,12 +12,14 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from auditor.address import Address
 from auditor.cabling.identity import Directory
 from auditor.cabling.view import LIVING, is_up
 from auditor.canonical import guid as canonical_guid
 from auditor.canonical import printable
 from auditor.dialects.ibnet import AGGREGATION, adapter_name, switch_name
-from auditor.model import Device, FabricPort, Fact, LinkEnd, NeighbourSeen, Place, PlanEnd, Via
+from auditor.facts import Value
+from auditor.model import Absent, Device, FabricPort, Fact, LinkEnd, NeighbourSeen, Place, PlanEnd, Via
 
 _GUID = re.compile(r"(?:0x)?[0-9a-f]{16}")
 _NAMELESS = re.compile(r"[0-9a-f]{16}(?:/\d+)?")
@@ -60,6 +62,7 @@ class _Join:
         self._nodes: dict[str, FabricPort] = {}
         self._rows: defaultdict[Port, list[FabricPort]] = defaultdict(list)
         self._by_port_guid: dict[str, Port] = {}
+        self._described: dict[str, Fact] = {}
         for item in sorted(fabric_ports, key=lambda item: (item.witness, item.guid, item.port)):
             if AGGREGATION in item.description or AGGREGATION in item.peer_description:
                 continue
@@ -168,41 +171,45 @@ class _Join:
         return map(str, range(1, (node.node_ports or 0) + 1))
 
     def _linked(self, place: Place, port: Port, rows: Sequence[FabricPort]) -> LinkEnd:
-        row, node = rows[0], self._nodes.get(port[0])
-        facts: dict[str, Fact] = {}
-        for name in ("rate", "width", "speed"):
-            value = getattr(row, name)
-            if value and row.fact is not None:
-                facts[f"ib_port.{name}"] = _told(row, value, name)
-        linked = any(each.peer_port or each.state in LIVING for each in rows)
-        if row.fact is not None and linked:
-            facts["interface.up"] = _told(row, True)
-        elif row.fact is not None and row.state == "down":
-            facts |= self._dead(place, row)
-        end = self._end(place, row if node is None else node, port[1], facts)
-        seen = tuple(self._seen(each) for each in rows if each.peer_port)
-        return replace(end, neighbours=(*dict.fromkeys(seen), *end.neighbours))
+        row, facts = rows[0], dict[str, Fact]()
+        if row.fact is not None:
+            for name, value in (("rate", row.rate), ("width", row.width), ("speed", row.speed)):
+                if value:
+                    facts[f"ib_port.{name}"] = _told(row, row.fact, value, name)
+            if any(each.peer_port or each.state in LIVING for each in rows):
+                facts["interface.up"] = _told(row, row.fact, value=True)
+            elif row.state == "down":
+                facts |= self._dead(place, row)
+        seen = tuple(dict.fromkeys(self._seen(each) for each in rows if each.peer_port))
+        return self._end(place, self._nodes.get(port[0], row), port[1], facts, seen)
 
     def _dead(self, place: Place, item: FabricPort) -> dict[str, Fact]:
         """That a port has no living cable; nothing where its own device says that it has one."""
         own = self._ends.get(place)
-        return {} if own is not None and is_up(own) else {"interface.up": _told(item, False)}
+        known = item.fact is None or (own is not None and is_up(own))
+        return {} if item.fact is None or known else {"interface.up": _told(item, item.fact, value=False)}
 
-    def _end(self, place: Place, node: FabricPort, number: str, facts: Mapping[str, Fact]) -> LinkEnd:
+    def _end(
+        self, place: Place, node: FabricPort, number: str, facts: dict[str, Fact], seen: tuple[NeighbourSeen, ...] = ()
+    ) -> LinkEnd:
+        """An end with what the walk tells of it, beside what its own device does."""
         own = self._ends.get(place)
+        if node.fact is not None and node.fact.address.column == "description":
+            if node.guid not in self._described:
+                self._described[node.guid] = _told(node, node.fact, node.description)
+            facts["ib_node.description"] = self._described[node.guid]
         if own is None or own.gap is not None:
             device = self._devices.get(place[0])
-            own = LinkEnd(*place, number, "" if device is None else device.role, identities=(place[1],))
+            role = "" if device is None else device.role
+            return LinkEnd(*place, number, role, facts, seen, (place[1],), node.collected_at)
         kept = {name: fact for name, fact in own.facts.items() if name not in _ETHERNET_ONLY}
-        if node.fact is not None and node.fact.address.column == "description":
-            kept["ib_node.description"] = _told(node, node.description)
-        return replace(own, facts=kept | dict(facts), collected_at=own.collected_at or node.collected_at)
+        return replace(own, facts=kept | facts, neighbours=(*seen, *own.neighbours))
 
     def _seen(self, row: FabricPort) -> NeighbourSeen:
         """What is across a cable: the planned device and port, or as much of it as is known."""
         guid = row.peer_guid or self._by_port_guid.get(row.peer_port_guid, ("", ""))[0]
         place = self.place((guid, row.peer_port)) if guid else None
-        fact = None if row.fact is None else replace(row.fact, device=row.witness)
+        fact = None if row.fact is None else _told(row, row.fact, row.fact.value)
         if place is not None:
             return NeighbourSeen(*place, "name", chassis=guid, via=Via.FABRIC, fact=fact)
         text = printable(row.peer_description, 64)
@@ -223,8 +230,8 @@ def _by_number(places: Iterable[Place]) -> dict[str, Place]:
     return {number: same[0] for number, same in found.items() if len(same) == 1}
 
 
-def _told(item: FabricPort, value: str | int | bool, column: str = "") -> Fact:
-    """A fact that the walk's host tells."""
-    assert item.fact is not None
-    address = replace(item.fact.address, column=column) if column else item.fact.address
-    return replace(item.fact, address=address, value=value, device=item.witness)
+def _told(item: FabricPort, fact: Fact, value: Value | Absent | None, column: str = "") -> Fact:
+    """A fact that the walk's host tells, by a cell of the row that it comes from."""
+    at = fact.address
+    address = Address(at.table, at.key, column, at.layer) if column else at
+    return Fact(address, value, fact.layer, fact.platform, fact.source, fact.digest, fact.gap, fact.command, item.witness)

@@ -12,7 +12,7 @@ from auditor.address import Address
 from auditor.cabling import links as cabling
 from auditor.checks import rules
 from auditor.checks.hops import hops
-from auditor.checks.look import fact
+from auditor.checks.look import fact, present
 from auditor.facts import TABLES, ArpEntry, Interface, LagMember, MacEntry, NcclPath, Neighbour, Nic, RdmaPort, Row, schema
 from auditor.model import (
     Fabric,
@@ -90,7 +90,7 @@ def emit(
         )
     known = {*(planned.port for planned in plan.ports), *(end.interface for end in ends if end.interface)}
     for port in ports.others(known):
-        facts = {name: found for name in ALWAYS if (found := ports.fact(name, port)).value is not None}
+        facts = {name: found for name in ALWAYS if present(found := ports.fact(name, port))}
         ends.append(LinkEnd(state.device, port, port, kind, facts, ports.neighbours(port), ports.identities(port), at))
     return tuple(ends)
 
@@ -203,10 +203,10 @@ class _Ports:
     def others(self, known: set[str]) -> list[str]:
         """Ports beside the `known` ones: those that see somebody, members of a bond with a known one, and named like a known
         one those of a switch that are up; of a host every adapter."""
-        found = {port for port, seen in self._seen.items() if seen and (port in self._interfaces or seen[0].via is Via.LLDP)}
+        forms = {_form(port) for port in known}
+        found = {port for port, seen in self._seen.items() if seen and (seen[0].via is Via.LLDP or _form(port) in forms)}
         lags = {lag for port in known for lag in self._lags.get(port, ())}
         found.update(port for port, own in self._lags.items() if not own.isdisjoint(lags))
-        forms = {_form(port) for port in known}
         for port, rows in self._interfaces.items():
             alike = _form(port) in forms
             if (alike or port in self._nics) if self._host else (alike and any(row.up for row in rows)):

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from auditor.address import Address, Layer
-from auditor.model import ABSENT, Fact, Gap, GapReason, Hop, HopCell, LinkEnd
+from auditor.model import ABSENT, Fact, Gap, GapReason, Hop, HopCell, LinkEnd, NeighbourSeen, Via
 from auditor.store import ends
 from auditor.store.ends import KeptEnd
 
@@ -84,3 +84,14 @@ def test_a_chain_with_silence_is_not_complete() -> None:
     assert ends.complete([end(cell("a", 3))], names, saw_neighbours=True)
     assert not ends.complete([end(cell("a", None, None, GapReason.TIMEOUT))], names, saw_neighbours=True)
     assert not ends.complete([end(hops=False)], names, saw_neighbours=True)
+
+
+def test_neighbours_come_back_with_their_source_their_ages_and_the_cell_that_proves_them() -> None:
+    proof = Fact(Address("neighbour", ("Ethernet0", "a,b]"), "system"), "gpu-01", Layer.APPLIED, "sonic", "lldp", "d" * 64)
+    walked = Fact(Address("ib_port", ("fc6a1c0300c40100", "1"), "peer_guid"), "x", Layer.APPLIED, device="fm-1")
+    seen = (
+        NeighbourSeen("gpu-01", "a,b]", "name", "ens1", "aa:bb", since_s=9.5, heard_s=None, ttl_s=120.0, fact=proof),
+        NeighbourSeen("", "aa:bb", "mac", "", "aa:bb", Via.MAC),
+        NeighbourSeen("lf-1", "1", "name", via=Via.FABRIC, fact=walked),
+    )
+    assert stored(replace(end(), neighbours=seen)).neighbours == seen
