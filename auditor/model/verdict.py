@@ -63,7 +63,7 @@ class Deviation:
     """What is wrong with an object. `spots` are the cells that prove it, first the one a person would change.
 
     `shared` names the object (a map, a profile) that several objects take the fault from. `parent` names the port
-    whose breakout siblings fail alike. `severity` overrides the rule's.
+    whose breakout siblings fail alike. `severity` overrides the rule's. `evidence`: what a rule that reads no facts saw.
     """
 
     expected: str
@@ -74,6 +74,7 @@ class Deviation:
     parent: str = ""
     severity: Severity | None = None
     remedy: str = ""
+    evidence: tuple[Evidence, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +103,8 @@ def unseen(object_: Address | Spot | str, gap: Gap) -> Judgement:
 
 
 class RuleKind(StrEnum):
-    """Which values a rule function receives: one State, one Link, (`fabric`) all Links at once, or (`peer`) one Peers.
+    """Which values a rule function receives: one State, one Link, (`fabric`) all Links at once, (`peer`) one Peers, or (`log`)
+    the logs of one job, which no device is asked for.
 
     A link rule compares the two ends of a cable that leads where it should; a `cable` rule gets every link, planned or not,
     whatever its verdict.
@@ -115,6 +117,7 @@ class RuleKind(StrEnum):
     CABLE = "cable"
     FABRIC = "fabric"
     PEER = "peer"
+    LOG = "log"
 
 
 @dataclass(frozen=True, slots=True)

@@ -121,7 +121,7 @@ def wanted(request: Request, project: Project, baselines: Iterable[Sequence[Base
                 reads.add(column)
     link_rules = False
     for rule in rules().values():
-        if rule.kind is RuleKind.PEER:
+        if rule.kind in (RuleKind.PEER, RuleKind.LOG):
             continue
         if selected(rule.id, request.only) or not alike.isdisjoint(rule.reads):
             reads.update(rule.reads, rule.optional)
