@@ -22,11 +22,21 @@ from auditor.checks import rules
 from auditor.cli import app
 from auditor.errors import ExitCode
 from auditor.facts import TABLES, schema
-from auditor.model import Platform, Privilege, Rule, Source
+from auditor.model import Platform, Privilege, Rule, RuleKind, Source
 from auditor.platforms import platforms
 from auditor.report.json import schema as report_schema
 
 GENERATED = "This page is generated from the code.\n"
+
+SEES = {
+    RuleKind.DEVICE: "one device",
+    RuleKind.LINK: "one link with both its ends",
+    RuleKind.CABLE: "one link with both its ends, whatever its verdict",
+    RuleKind.FABRIC: "all links at once",
+    RuleKind.PEER: "one attribute of all devices that should be alike",
+    RuleKind.LOG: "the logs of one job (`auditor nccl check`)",
+}
+"""What a rule looks at, in words."""
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
@@ -156,7 +166,7 @@ def _rule(rule: Rule) -> Iterator[str]:
     yield ""
     yield from prose(rule.doc)
     yield f"- severity: {rule.severity}"
-    yield f"- sees: one {'device' if rule.kind == 'device' else 'link with both its ends'}"
+    yield f"- sees: {SEES[rule.kind]}"
     yield f"- reads: {', '.join(code(item) for item in rule.reads) or 'nothing'}"
     if rule.optional:
         yield f"- reads when they are there: {', '.join(code(item) for item in rule.optional)}"
