@@ -41,14 +41,19 @@ from auditor.facts import Row
 from auditor.model import Census, Failure, GapReason, Platform, Unsupported
 from auditor.platforms.linux import (
     adapters,
+    adapters_other,
     addresses,
     bonds,
+    flash,
+    gids,
+    gpu_topology,
     gpus,
     kernel,
     links,
     lldp,
     machine,
     options,
+    pci,
     qos,
     rdma,
     software,
@@ -63,7 +68,7 @@ _HIDDEN = "token|secret|passw|passphrase|credential|api_?key|access_?key"
 """What names of variables in the files of jobs hold when their value is nobody's business."""
 
 
-_OPTIONAL = "nvidia-smi|nv-fabricmanager|numactl|amd-smi"
+_OPTIONAL = "nvidia-smi|nv-fabricmanager|numactl|amd-smi|devlink"
 """Tools that a healthy host may lack: those of GPUs that it does not have, of a fabric that it is no part of."""
 
 
@@ -78,6 +83,8 @@ PLATFORM = Platform(
     sources=(
         *machine.SOURCES, *links.SOURCES, *lldp.SOURCES, *adapters.SOURCES, *rdma.SOURCES, *qos.SOURCES, *options.SOURCES,
         *software.SOURCES, *bonds.SOURCES, *addresses.SOURCES, *gpus.SOURCES, *kernel.SOURCES, *topology.SOURCES,
+        *pci.SOURCES, *gpu_topology.SOURCES,
+        *flash.SOURCES, *gids.SOURCES, *adapters_other.SOURCES,
     ),
     censuses=(Census("rdma_link", ("ibv_devinfo",), _any),),
     failures=(
@@ -111,6 +118,7 @@ PLATFORM = Platform(
         Failure(r"^No IB devices found", GapReason.REJECTED, "no RDMA device is open to programs"),
         Failure(r"^No private flags defined", GapReason.UNSUPPORTED, "the driver has no private flags"),
         Failure(r"^-E- .*", GapReason.REJECTED, "the adapter's options cannot be read"),
+        Failure(r"^Failed to connect to devlink Netlink", GapReason.UNSUPPORTED, "the kernel has no devlink"),
         Failure(r"^Failed to open NETLINK_RDMA socket", GapReason.REJECTED, "the kernel has no RDMA loaded"),
         Failure(r"^.*nable to connect to (?:lldpd|socket).*", GapReason.REJECTED, "lldpd does not run"),
         Failure(r"^(?:Object|Option) \"\S+\" is unknown.*", GapReason.REJECTED, "an older tool that lacks this spelling"),
@@ -151,8 +159,8 @@ PLATFORM = Platform(
             "stands in the graph dump of a job, which lies where the site wants it; captures hold it as nccl_graph.xml",
         ),
         Unsupported("neighbour", ("heard_s",), "lldpd prints the time since the last change, not since the last frame"),
-        Unsupported("nic", ("part_number", "role", "numa_node"), "no source reads it"),
-        Unsupported("firmware", ("pending_version", "part_number"), "no source reads it"),
+        Unsupported("nic", ("role", "numa_node"), "no source reads it"),
+        Unsupported("nic", ("part_number",), "stands in the vital product data of the card; captures hold it as ibdev2netdev -v"),
         Unsupported("system", ("serial",), "only root may read it"),
         Unsupported("system", ("booted_at",), "no source reads it"),
     ),
