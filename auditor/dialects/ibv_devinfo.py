@@ -17,11 +17,13 @@ _GID = re.compile(r"GID\[ *(\d+)\]")
 
 @dataclass(frozen=True, slots=True)
 class Port:
-    """One port: its number and its lines by label. `gids` by index, as printed."""
+    """One port: its number and its lines by label. `gids` by index, as printed; `gid_kinds` what stands behind them (`RoCE v2`),
+    which InfiniBand ports and tools before rdma-core 28 do not print."""
 
     number: str
     fields: Mapping[str, str]
     gids: Mapping[int, str]
+    gid_kinds: Mapping[int, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -49,22 +51,25 @@ def devices(text: str) -> Iterator[Device]:
     device: Device | None = None
     fields: dict[str, str] = {}
     gids: dict[int, str] = {}
+    kinds: dict[int, str] = {}
     for line in text.splitlines():
         name, colon, value = line.partition(":")
         name, value = name.strip(), value.strip()
         gid = _GID.fullmatch(name)
         if gid is not None and value:
-            gids.setdefault(int(gid.group(1)), value.split()[0].rstrip(","))
+            address, _, kind = value.partition(",")
+            gids.setdefault(int(gid.group(1)), address.strip())
+            kinds.setdefault(int(gid.group(1)), kind.strip())
         if not colon or not name.isidentifier() or not name.islower():
             continue
         if name == "hca_id" and not line[:1].isspace():
             if device is not None:
                 yield device
             device = Device(value)
-            fields, gids = device.fields, {}
+            fields, gids, kinds = device.fields, {}, {}
         elif name == "port" and device is not None:
-            fields, gids = {}, {}
-            device.ports.append(Port(value, fields, gids))
+            fields, gids, kinds = {}, {}, {}
+            device.ports.append(Port(value, fields, gids, kinds))
         else:
             fields.setdefault(name, value)
     if device is not None:

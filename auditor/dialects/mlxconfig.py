@@ -21,7 +21,7 @@ _ARRAY = re.compile(r"Array\[\d+\.\.\d+\]")
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """One adapter. `device` is the name it was asked by.
+    """One adapter. `device` is the name it was asked by, `name` its part number as its firmware is released under.
 
     `columns` are the headers in order (`Default`, `Current`, `Next Boot`); `values` by option, then by header: the printed
     text, an enumeration without its number; None where the tool does not know it. `arrays` are the options whose values it does
@@ -33,6 +33,7 @@ class Options:
     values: Mapping[str, Mapping[str, str | None]]
     arrays: tuple[str, ...]
     unread: tuple[str, ...]
+    name: str = ""
 
 
 def options(text: str) -> Options:
@@ -41,7 +42,7 @@ def options(text: str) -> Options:
     if len(headers) != 1:
         raise ValueError(f"{len(headers)} tables of options, not one")
     columns = tuple(re.findall(r"Default|Current|Next Boot", headers[0].group(1)))
-    device = re.search(r"^Device:[ \t]+(\S+)", text[: headers[0].start()], re.MULTILINE)
+    device, name = (re.search(rf"^{label}:[ \t]+(\S+)", text[: headers[0].start()], re.MULTILINE) for label in ("Device", "Name"))
     values: dict[str, Mapping[str, str | None]] = {}
     arrays, unread = [], []
     for line in text[headers[0].end() :].splitlines():
@@ -55,7 +56,8 @@ def options(text: str) -> Options:
             arrays.append(words[0])
         else:
             values[words[0]] = dict(zip(columns, map(_value, words[1:]), strict=True))
-    return Options("" if device is None else device.group(1), columns, values, tuple(arrays), tuple(unread))
+    shown = "" if device is None else device.group(1)
+    return Options(shown, columns, values, tuple(arrays), tuple(unread), "" if name is None else name.group(1))
 
 
 def _value(cell: str) -> str | None:

@@ -8,7 +8,7 @@ from auditor import canonical
 from auditor.address import Layer
 from auditor.dialects import mlxconfig as dialect
 from auditor.errors import NormaliseError
-from auditor.facts import NicOption
+from auditor.facts import Firmware, NicOption
 from auditor.model import Fill, GapReason, Normalised, Parameter, Parser, Privilege, Source, Unread
 from auditor.platforms.linux.rdma import nvidia_functions
 
@@ -16,12 +16,15 @@ _LAYERS = {"Current": Layer.APPLIED, "Next Boot": Layer.NEXT_BOOT}
 
 
 def mlxconfig(body: str, parameters: Mapping[str, str]) -> Iterator[Normalised]:
-    """Every option of one adapter at both layers. What is elided or not known is a gap, so nothing absent is taken from it."""
+    """Every option of one adapter at both layers, and its part number. What is elided or not known is a gap, so nothing absent
+    is taken from it."""
     try:
         options = dialect.options(body)
     except ValueError as error:
         raise NormaliseError("mlxconfig", "options", str(error)) from error
     pci = _pci(parameters["pci"], options.device)
+    if not canonical.nothing(options.name):
+        yield Firmware(component=f"nic.{pci}", part_number=options.name)
     for header, layer in _LAYERS.items():
         if header not in options.columns:
             asked = "does not support reading" in body
@@ -54,9 +57,12 @@ def _source(key: str, command: str, others: tuple[str, ...], fallback_for: str =
     return Source(
         key=key, command=command, aliases=others, fallback_for=fallback_for, privilege=Privilege.SUDO, seconds=30.0,
         parameter=Parameter("pci", ("rdma_pci",), nvidia_functions),
-        fills=(Fill(NicOption, Layer.APPLIED, ("value",)), Fill(NicOption, Layer.NEXT_BOOT, ("value",))),
+        fills=(
+            Fill(NicOption, Layer.APPLIED, ("value",)), Fill(NicOption, Layer.NEXT_BOOT, ("value",)),
+            Fill(Firmware, Layer.APPLIED, ("part_number",), whole=False),
+        ),
         parser=Parser.TEXT, normalise=mlxconfig, anchor=(r"^Configurations:.*\bNext Boot\b",),
-        proof={"nic_option": r"^[ \t]*\*?[ \t]*(?:RO[ \t]+)?{1}[ \t]"},
+        proof={"nic_option": r"^[ \t]*\*?[ \t]*(?:RO[ \t]+)?{1}[ \t]", "firmware": r"^Name:"},
         proven_by="mlxconfig of ConnectX-5 and ConnectX-7; mlxcfg_ui.cpp of mstflint",
     )  # fmt: skip
 

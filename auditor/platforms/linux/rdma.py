@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterator, Mapping
 from auditor import canonical
 from auditor.address import Layer
 from auditor.dialects import ibv_devinfo as dialect
-from auditor.facts import HostDscp, HostQos, QosPort, RdmaPort, from_plain
+from auditor.facts import Gid, HostDscp, HostQos, QosPort, RdmaPort, from_plain
 from auditor.model import Fill, GapReason, Normalised, Parameter, Parser, Source, Unread
+from auditor.platforms.linux import gids
 
 _SOFTWARE = ("rxe", "siw")
 _NOT_NVIDIA = (*_SOFTWARE, "ionic", "bnxt_re", "irdma", "efa", "hns", "mana", "erdma", "qedr", "cxgb4", "vmw_pvrdma")
@@ -79,19 +80,21 @@ def rdma_link(body: str, _parameters: Mapping[str, str]) -> Iterator[Normalised]
 
 
 def ibv_devinfo(body: str, _parameters: Mapping[str, str]) -> Iterator[Normalised]:
-    """GUIDs, link layer, state, rate and active MTU of every port that programs can open."""
+    """GUIDs, link layer, state, rate, active MTU and address table of every port that programs can open."""
     short = ethernet = False
     for device in dialect.devices(body):
         short |= not device.verbose
         for port in device.ports:
             ethernet |= port.fields.get("link_layer") == "Ethernet"
             yield from _port(device, port)
+        yield from gids.of_device(device)
         if not device.whole:
             detail = f"{device.name}: {len(device.ports)} of {device.fields.get('phys_port_cnt', '?')} ports are whole"
-            yield Unread(RdmaPort, (device.name,), reason=GapReason.TRUNCATED, detail=detail)
+            for row_type in (RdmaPort, Gid):
+                yield Unread(row_type, (device.name,), reason=GapReason.TRUNCATED, detail=detail)
     if short:
-        for column in ("rate", "port_guid"):
-            yield Unread(RdmaPort, (), column, GapReason.NOT_COLLECTED, "printed with -v only")
+        for table, column in ((RdmaPort, "rate"), (RdmaPort, "port_guid"), (Gid, "address"), (Gid, "kind")):
+            yield Unread(table, (), column, GapReason.NOT_COLLECTED, "printed with -v only")
     elif ethernet:
         yield Unread(RdmaPort, (), "port_guid", GapReason.UNSUPPORTED, "an Ethernet port's GUID is not among what is printed")
 
@@ -256,7 +259,7 @@ SOURCES = (
     ),
     Source(
         key="ibv_devinfo", command="ibv_devinfo -v", aliases=("ibv_devinfo", "ibv_devinfo -vv"),
-        fills=(Fill(RdmaPort, Layer.APPLIED, tuple(_READ)),),
+        fills=(Fill(RdmaPort, Layer.APPLIED, tuple(_READ)), Fill(Gid, Layer.APPLIED, gids.COLUMNS)),
         parser=Parser.TEXT, normalise=ibv_devinfo,
         anchor=(r"^hca_id:", _LAST_LINE),
         proof={
@@ -264,6 +267,7 @@ SOURCES = (
             "rdma_port.state": _PORT + r"^\s+state:",
             "rdma_port.link_layer": _PORT + r"^\s+link_layer:", "rdma_port.active_mtu": _PORT + r"^\s+active_mtu:",
             "rdma_port.rate": _PORT + r"^\s+active_speed:", "rdma_port.port_guid": _PORT + r"^\s+GID\[ *0\]:",
+            "gid": _PORT + r"^\s+GID\[ *{2}\]:",
         },
         proven_by="ibv_devinfo of ConnectX-6 and ConnectX-6 Dx hosts and of siw; libibverbs/examples/devinfo.c of rdma-core",
     ),
