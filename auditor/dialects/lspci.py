@@ -17,8 +17,9 @@ CLASSES = {
     "Serial Attached SCSI controller": 0x0107, "Non-Volatile memory controller": 0x0108, "Ethernet controller": 0x0200,
     "Infiniband controller": 0x0207, "Network controller": 0x0280, "VGA compatible controller": 0x0300, "3D controller": 0x0302,
     "Display controller": 0x0380, "RAM memory": 0x0500, "Memory controller": 0x0580, "Host bridge": 0x0600, "ISA bridge": 0x0601,
-    "PCI bridge": 0x0604, "Bridge": 0x0680, "System peripheral": 0x0880, "USB controller": 0x0C03, "SMBus": 0x0C05,
-    "Performance counters": 0x1101, "Signal processing controller": 0x1180, "Processing accelerators": 0x1200,
+    "PCI bridge": 0x0604, "Bridge": 0x0680, "Communication controller": 0x0780, "System peripheral": 0x0880,
+    "USB controller": 0x0C03, "SMBus": 0x0C05, "Serial bus controller": 0x0C80, "Performance counters": 0x1101,
+    "Signal processing controller": 0x1180, "Processing accelerators": 0x1200,
 }  # fmt: skip
 """Class codes (16 bits) by the names that pci.ids has for them: those of GPU hosts."""
 

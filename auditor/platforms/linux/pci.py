@@ -10,6 +10,7 @@ do is left out. A function that answers with ones alone has fallen off the bus a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
@@ -166,9 +167,11 @@ def _from_files(function: sysfs_pci.Function, slot: str | None) -> Seen:
 
 def lspci(body: str, _parameters: Mapping[str, str]) -> Iterator[Normalised]:
     """Every function with its details (`-v` and more). Names stand for numbers, which only `-nn` prints."""
+    yield from _unended(body)
     found = _records(body)
     bridges = {function.secondary: function.address for function in found if function.secondary}
     parents = {function.address: bridges.get(function.address.rpartition(":")[0]) for function in found}
+    places({address: Function(parent) for address, parent in parents.items()})  # raises where ports go in a circle
     seen = [_printed(function, parents[function.address]) for function in found if is_kept(function.class_code)]
     denied = sum(function.denied for function in found)
     if denied:
@@ -192,6 +195,7 @@ def lspci_list(body: str, _parameters: Mapping[str, str]) -> Iterator[Normalised
 
 def lspci_bridges(body: str, _parameters: Mapping[str, str]) -> Iterator[Normalised]:
     """Access control of every bridge."""
+    yield from _unended(body)
     found = _records(body)
     for function in found:
         yield Pci(address=function.address, acs=function.acs)
@@ -204,6 +208,12 @@ def tree(body: str, _parameters: Mapping[str, str]) -> Iterator[Normalised]:
     """Every function with the port above it, from a drawing."""
     for address, parent in lspci_tree.tree(body).items():
         yield Pci(address=address, parent=parent)
+
+
+def _unended(body: str) -> Iterator[Unread]:
+    """Behind every record with details, hence behind the last one, stands an empty line."""
+    if body.strip() and re.search(r"\n[ \t]*\n\s*\Z", body) is None:
+        yield Unread(Pci, reason=GapReason.TRUNCATED, detail="no empty line behind the last function: cut, or trimmed")
 
 
 def _records(body: str) -> list[printed.Function]:
@@ -245,9 +255,6 @@ _COMMAND = f"grep -rs {_INCLUDED} {_EXCLUDED} . /sys/devices {sysfs_pci.SLOTS}"
 """Follows no link, opens nothing but files of these names, and leaves out the folders that hold most of the others."""
 
 _RECORD = rf"^{printed.HEAD} [^\n]*: "
-_ENDED = r"\n[ \t]*\n\s*\Z"
-"""Behind every record, hence behind the last one, stands an empty line."""
-
 _COLUMNS = ("class_code", "numa_node", *_LINK, "parent", "slot")
 _NUMBERS = ("vendor_id", "device_id")
 
@@ -272,7 +279,7 @@ SOURCES = (
         key="lspci_bridges", command="lspci -D -vv -d ::0604", aliases=("lspci -vv -d ::0604", "lspci -D -vvv -d ::0604"),
         privilege=Privilege.SUDO, empty=True,
         fills=(Fill(Pci, Layer.APPLIED, ("acs",), whole=False),),
-        parser=Parser.TEXT, normalise=lspci_bridges, anchor=(_RECORD, _ENDED),
+        parser=Parser.TEXT, normalise=lspci_bridges, anchor=(_RECORD,),
         proof={"pci": r"^(?:0000:)?{0} "},
         shown=lambda part: part.removeprefix("0000:"),
         proven_by="lspci of a Dell host with eight H100; cap_acs in ls-ecaps.c of pciutils, its manual on -d",
@@ -286,7 +293,7 @@ SOURCES = (
             "lspci -vvnn", "lspci -nn -vv", "lspci -vv -nn", "lspci -D -nn -vvv", "lspci -Dnnvvv", "lspci -vvvnnD",
         ),
         fills=(Fill(Pci, Layer.APPLIED, (*_NUMBERS, *_COLUMNS, "acs")),),
-        parser=Parser.TEXT, normalise=lspci, anchor=(_RECORD, _ENDED),
+        parser=Parser.TEXT, normalise=lspci, anchor=(_RECORD,),
         proof={"pci": r"^(?:0000:)?{0} "} | {
             f"pci.{column}": r"^(?:0000:)?{0} [^\n]*" + "\n" + rf"\s+{label}:" for column, label in (
                 ("width", "LnkSta"), ("speed", "LnkSta"), ("width_cap", "LnkCap"), ("speed_cap", "LnkCap"), ("acs", "ACSCtl"),
