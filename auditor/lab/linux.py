@@ -9,6 +9,7 @@ from typing import Any
 from auditor.lab import linux_nic, lldp
 from auditor.lab.answer import Answer, missing
 from auditor.lab.fabric import End, Fabric, Host, HostNic
+from auditor.lab.sonic_cables import link_local
 
 KERNEL = "5.15.0-112-generic"
 MANAGEMENT = "eno1"
@@ -25,12 +26,15 @@ def answers(fabric: Fabric, host: Host) -> Iterator[Answer]:
     yield Answer("cat /sys/class/dmi/id/product_name", "SYS-821GE-TNHR\n")
     yield Answer("ip -j -d link", _links(host, nics))
     yield Answer("lldpctl -f json", lldp.document(fabric, host.name, End("oob-01", f"Ethernet{100 + host.number}")))
+    yield Answer("ip -j neigh", _neighbours(fabric, host, nics))
+    yield Answer(f"ethtool --show-priv-flags {MANAGEMENT}", f"Private flags for {MANAGEMENT}:\n{_MANAGEMENT_FLAGS}")
     yield Answer("rdma link", "".join(linux_nic.rdma_link(nic) for nic in nics))
     yield Answer("ibv_devinfo -v", "\n".join(linux_nic.ibv_device(nic) for nic in nics) + "\n")
     yield Answer("ls -l /sys/class/infiniband", "total 0\n" + "".join(linux_nic.sysfs_link(nic) for nic in nics))
     for nic in nics:
         yield Answer(f"mlnx_qos -i {nic.netdev}", linux_nic.qos(nic))
         yield Answer(f"ethtool -i {nic.netdev}", linux_nic.driver(nic))
+        yield Answer(f"ethtool --show-priv-flags {nic.netdev}", linux_nic.private_flags(nic))
         yield Answer(f"ethtool --show-fec {nic.netdev}", linux_nic.fec(nic))
         yield Answer(f"ethtool -a {nic.netdev}", linux_nic.pause(nic))
         yield Answer(f"grep -r . /sys/class/net/{nic.netdev}/ecn", linux_nic.ecn(nic))
@@ -71,6 +75,37 @@ def _link(index: int, name: str, mac: str, mtu: int, pci: str, largest: int) -> 
         "address": mac, "broadcast": "ff:ff:ff:ff:ff:ff", "promiscuity": 0, "min_mtu": 68, "max_mtu": largest,
         "num_tx_queues": 512, "num_rx_queues": 64, "parentbus": "pci", "parentdev": pci,
     }  # fmt: skip
+
+
+def _neighbours(fabric: Fabric, host: Host, nics: Sequence[HostNic]) -> str:
+    """The gateway of the management network, and the leaf of each rail by its link-local address."""
+    entries: list[dict[str, Any]] = [
+        {"dst": "10.65.255.1", "dev": MANAGEMENT, "lladdr": "94:6d:ae:ff:ff:00", "state": ["REACHABLE"]}
+    ]
+    for nic in nics:
+        far = fabric.wiring.get(End(host.name, nic.netdev))
+        leaf = None if far is None else fabric.switches.get(far.device)
+        if leaf is not None:
+            entries.append(
+                {"dst": link_local(leaf.mac), "dev": nic.netdev, "lladdr": leaf.mac, "router": None, "state": ["STALE"]}
+            )
+    return json.dumps(entries, separators=(",", ":")) + "\n"
+
+
+_MANAGEMENT_FLAGS = """MFP                    : off
+total-port-shutdown    : off
+LinkPolling            : off
+flow-director-atr      : on
+veb-stats              : off
+hw-atr-eviction        : off
+link-down-on-close     : off
+legacy-rx              : off
+disable-source-pruning : off
+disable-fw-lldp        : on
+rs-fec                 : off
+base-r-fec             : off
+"""
+"""Of an adapter with `i40e` whose firmware leaves LLDP to the host."""
 
 
 def _collective(host: Host) -> Answer:

@@ -103,6 +103,15 @@ def fec(nic: HostNic) -> str:
     return f"FEC parameters for {nic.netdev}:\nSupported/Configured FEC encodings: Auto RS\nActive FEC encoding: RS\n"
 
 
+def private_flags(nic: HostNic) -> str:
+    """Flags of mlx5: none is about LLDP, which this adapter's firmware leaves to the host unless an option says otherwise."""
+    flags = {
+        "rx_cqe_moder": "on", "tx_cqe_moder": "off", "rx_cqe_compress": "off", "rx_striding_rq": "on",
+        "rx_no_csum_complete": "off", "xdp_tx_mpwqe": "on", "skb_tx_mpwqe": "on", "tx_port_ts": "off",
+    }  # fmt: skip
+    return f"Private flags for {nic.netdev}:\n" + "".join(f"{name:<19}: {value}\n" for name, value in flags.items())
+
+
 def pause(nic: HostNic) -> str:
     """`ethtool -a`: 802.3x pause of all priorities at once."""
     state = "on" if nic.pause else "off"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
-from auditor.lab import lldp
-from auditor.lab.answer import Answer, missing
+from auditor.lab import lldp, sonic_cables
+from auditor.lab.answer import Answer, missing, table
 from auditor.lab.fabric import End, Fabric, Switch
 from auditor.lab.sonic_db import HWSKU, PLATFORM, applied_buffers, applied_ports, config, used
 
@@ -31,6 +31,7 @@ def answers(fabric: Fabric, switch: Switch, taken_at: float) -> Iterator[Answer]
     yield Answer("pfcwd show stats", _storms(switch))
     yield Answer("show pfc priority", _pfc(switch))
     yield Answer("show platform firmware status", _firmware())
+    yield from sonic_cables.answers(fabric, switch)
 
 
 def _document(tables: Mapping[str, object]) -> str:
@@ -41,16 +42,6 @@ def _dump(rows: Mapping[str, Mapping[str, str]], taken_at: float) -> str:
     """What redisdl prints of hashes that do not expire."""
     entries = {key: {"expireat": taken_at, "ttl": -0.001, "type": "hash", "value": row} for key, row in rows.items()}
     return json.dumps(entries, indent=2, sort_keys=True)
-
-
-def table(headers: Sequence[str], rows: Sequence[Sequence[str]], *, right: bool = True) -> str:
-    """A table as tabulate's `simple` format prints it, every column on the same side."""
-    widths = [max([len(header) + 2, *(len(row[at]) for row in rows)]) for at, header in enumerate(headers)]
-    put = str.rjust if right else str.ljust
-    lines = [headers, ["-" * width for width in widths], *rows]
-    return "".join(
-        "  ".join(put(cell, width) for cell, width in zip(line, widths, strict=True)).rstrip() + "\n" for line in lines
-    )
 
 
 def _status(switch: Switch) -> str:

@@ -39,7 +39,7 @@ def ip_neigh_text(body: str, _parameters: Mapping[str, str]) -> Iterator[Normali
 
 def _entries(found: list[Mapping[str, Any]] | list[dict[str, Any]]) -> Iterator[Normalised]:
     """A link-local address, or one that several interfaces have, carries its interface behind a `%`, as in RFC 4007."""
-    rows: defaultdict[str, list[ArpEntry]] = defaultdict(list)
+    rows: defaultdict[str, dict[ArpEntry, None]] = defaultdict(dict)
     for item in filter(None, found):
         address, device, states = item.get("dst"), item.get("dev"), item.get("state")
         if not isinstance(address, str) or not isinstance(device, str):
@@ -50,7 +50,7 @@ def _entries(found: list[Mapping[str, Any]] | list[dict[str, Any]]) -> Iterator[
         if not isinstance(text, str):
             continue
         mac = canonical.mac(text) if text.count(":") == 5 else None  # 20 bytes on InfiniBand
-        rows[address].append(ArpEntry(address=address, mac=mac, interface=device, state=str(states[-1]).lower()))
+        rows[address][ArpEntry(address=address, mac=mac, interface=device, state=str(states[-1]).lower())] = None
     for address, same in rows.items():
         for row in same:
             alone = len(same) == 1 and not address.lower().startswith("fe80:")

@@ -106,7 +106,7 @@ def ndp_table(body: str, _parameters: Mapping[str, str]) -> Iterator[Normalised]
 
 def _neighbours(body: str, last: str) -> Iterator[Normalised]:
     """A link-local address, or one that several interfaces have, carries its interface behind a `%`, as in RFC 4007."""
-    found: defaultdict[str, list[tuple[str, str, str | None]]] = defaultdict(list)
+    found: defaultdict[str, dict[tuple[str, str, str | None], None]] = defaultdict(dict)
     for item in _rows(body, ArpEntry, ("Address", "MacAddress", "Iface", "Vlan", last)):
         if isinstance(item, Unread):
             yield item
@@ -119,7 +119,7 @@ def _neighbours(body: str, last: str) -> Iterator[Normalised]:
         except ValueError as error:
             yield Unread(ArpEntry, (row["Address"],), detail=str(error))
             continue
-        found[row["Address"]].append((interface, mac, row["Status"].lower() if last == "Status" else None))
+        found[row["Address"]][interface, mac, row["Status"].lower() if last == "Status" else None] = None
     for address, same in found.items():
         for interface, mac, state in same:
             alone = len(same) == 1 and not address.lower().startswith("fe80:")
