@@ -21,9 +21,14 @@ from auditor.canonical import printable
 from auditor.facts import TABLES, Value, schema
 from auditor.model import ABSENT, Absent, Severity, State
 
-LEFT_OUT = frozenset({"system.image_id", "nic_option.value", "buffer_pool.direction"})
+LEFT_OUT = frozenset(
+    {
+        "system.image_id", "nic_option.value", "buffer_pool.direction", "nccl_topology.fingerprint_shape", "nccl_path.nearest",
+        "nccl_graph.networks", "nccl_graph.type_inter",
+    }
+)  # fmt: skip
 """Compared among peers, yet nobody writes them by hand: the digest of an image, hundreds of firmware options, what
-a name says already."""
+a name says already, and the topology, which `auditor baseline promote` freezes from one tuned host."""
 
 _FAMILIES = {
     "interface.mtu": "mtu", "rdma_port.active_mtu": "mtu", "rdma_port.global_tclass": "lossless", "interface": "fabric",

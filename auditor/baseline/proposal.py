@@ -14,13 +14,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from auditor import yamldoc
 from auditor.address import Address, quote_key
 from auditor.canonical import printable
 from auditor.facts import TABLES, Value, schema
 from auditor.model import Expectation, Severity, State
 
-IDENTITY_TABLES = frozenset({"neighbour", "mac_entry", "arp_entry", "gid", "config_file", "gpu", "nccl_path"})
-"""Tables that say which thing is where, or what a moment looked like."""
+IDENTITY_TABLES = frozenset(
+    {
+        "neighbour", "mac_entry", "arp_entry", "gid", "config_file", "gpu", "nccl_path", "nccl_net", "nccl_topology",
+        "nccl_graph",
+    }
+)  # fmt: skip
+"""Tables that say which thing is where, or what a moment looked like. A topology is frozen whole, as params of its rule."""
 
 IDENTITY = frozenset(
     {
@@ -37,7 +43,7 @@ IDENTITY = frozenset(
 _FAMILY = {
     "firmware": "firmware", "qos_port": "lossless", "dscp_map": "lossless", "class_map": "lossless", "queue": "lossless",
     "priority_group": "lossless", "buffer": "lossless", "buffer_pool": "lossless", "host_qos": "lossless",
-    "host_dscp": "lossless", "nccl_env": "nccl", "nccl_net": "nccl", "nccl_topology": "nccl", "interface": "fabric",
+    "host_dscp": "lossless", "nccl_env": "nccl", "interface": "fabric",
 }  # fmt: skip
 _PER_DEVICE_KEY = ("pci", "netdev")
 """Keys that name a part of this very device: another device of its kind calls the same part something else."""
@@ -183,9 +189,16 @@ def against(lines: Iterable[Proposed], known: Iterable[Expectation]) -> list[Pro
 
 
 def render(
-    profile: str, version: str, lines: Sequence[Proposed], changes: str, extends: Sequence[str] = (), head: Sequence[str] = ()
+    profile: str,
+    version: str,
+    lines: Sequence[Proposed],
+    changes: str,
+    extends: Sequence[str] = (),
+    head: Sequence[str] = (),
+    params: Mapping[str, Any] | None = None,
 ) -> str:
-    """The document as text: remarks on top, then the lines grouped by table, each with its remark as a comment."""
+    """The document as text: remarks on top, then the lines grouped by table, each with its remark as a comment, and `params`
+    of function rules."""
     out = [f"# {printable(remark, 200)}" for remark in head]
     out += [f"profile: {profile}", f"version: {version}"]
     if extends:
@@ -202,7 +215,7 @@ def render(
         bare = ("id", "severity")
         words = ", ".join(f"{key}: {value if key in bare else _scalar(value)}" for key, value in fields.items())
         out.append(f"  - {{{words}}}" + (f"  # {printable(line.note, 120)}" if line.note else ""))
-    return "\n".join(out) + "\n"
+    return "\n".join(out) + "\n" + (yamldoc.dump({"params": params}) if params else "")
 
 
 def _scalar(value: Any) -> str:

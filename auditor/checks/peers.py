@@ -8,9 +8,11 @@ judged; rows that a device lacks are no value, what must be there is for the pla
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from auditor import topology
 from auditor.canonical import printable
 from auditor.facts import TABLES, schema
 from auditor.model import (
@@ -41,6 +43,35 @@ ALIKE = tuple(
 )
 """Every column in which devices should agree."""
 
+
+def _other_ports(common: Sequence[str], seen: Sequence[str]) -> tuple[str, ...]:
+    """Which GPUs have other nearest ports, from `GPU 0: mlx5_0` on both sides."""
+    wanted, there = (_by_subject(side) for side in (common, seen))
+    return tuple(
+        f"{gpu}'s nearest NIC is {there.get(gpu, 'none')} instead of {wanted.get(gpu, 'none')}"
+        for gpu in sorted({*wanted, *there}, key=topology.natural)
+        if wanted.get(gpu) != there.get(gpu)
+    )
+
+
+def _by_subject(words: Sequence[str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for text in words:
+        subject, _, what = text.partition(": ")
+        found[subject] = f"{found[subject]} and {what}" if subject in found else what
+    return found
+
+
+TOLD: Mapping[str, Callable[[Sequence[str], Sequence[str]], tuple[str, ...]]] = {
+    "nccl_topology.fingerprint_shape": topology.difference,
+    "nccl_path.nearest": _other_ports,
+}
+"""Columns whose values are told apart in words, and by what: nothing to tell means that two values are one."""
+
+_LIKENED = 20
+"""Values that others are compared with in words; the rest of a group so mixed is told by its hashes."""
+
+_TOPOLOGY = (*TOLD, "nccl_graph.networks", "nccl_graph.type_inter")
 _VERSIONS = tuple(column for column in ALIKE if column.partition(".")[0] in ("system", "firmware"))
 _RDMA_MTU = ("rdma_port.active_mtu",)
 _ENVIRONMENT = ("nccl_env.value",)
@@ -100,7 +131,31 @@ def env_differs(peers: Peers, context: RuleContext) -> Iterator[Judgement]:  # n
 
 
 @check(
-    reads=tuple(column for column in ALIKE if column not in {*_VERSIONS, *_RDMA_MTU, *_ENVIRONMENT}),
+    reads=_TOPOLOGY,
+    severity=Severity.ERROR,
+    kind=RuleKind.PEER,
+    family="nccl",
+    remedy="Look at that host: the BIOS settings of its NUMA nodes and PCIe slots, whether the card sits in the slot where the "
+    "others have it, and what the last repair changed. Cables have no part in it. A dump shows only the GPUs of the job that "
+    "wrote it and the adapters that NCCL_IB_HCA let through: write it by the same small job on every host.",
+)
+def topology_outlier(peers: Peers, context: RuleContext) -> Iterator[Judgement]:  # noqa: ARG001 (the form of a peer rule)
+    """All hosts of one hardware model are built alike inside: which GPU and which adapter share a PCIe switch and a NUMA node,
+    how wide and fast their links are, how GPUs are joined, and so which adapter is nearest to which GPU.
+
+    Hosts are grouped by the shape of the topology that the collective library dumped, in which addresses, identities, the order
+    of elements and the version of the library play no part; where there is no dump, by the nearest adapter of every GPU. The
+    odd ones are told by the smallest structural difference to the others. What a dump does not say is no difference.
+
+    Why it matters: the affinity of GPU and adapter decides the bandwidth inside a host. A link trained down, a NUMA node that
+    moved with a BIOS update or an adapter lost in repair slows a whole job and raises no alarm. Two exchanged adapters send the
+    traffic of two GPUs over each other's rail.
+    """
+    yield from judge(peers)
+
+
+@check(
+    reads=tuple(column for column in ALIKE if column not in {*_VERSIONS, *_RDMA_MTU, *_ENVIRONMENT, *_TOPOLOGY}),
     severity=Severity.WARNING,
     kind=RuleKind.PEER,
     family="fabric",
@@ -121,6 +176,7 @@ def inconsistent(peers: Peers, context: RuleContext) -> Iterator[Judgement]:  # 
 
 def judge(peers: Peers) -> Iterator[Judgement]:
     """The one comparison behind all peer rules: nothing where too few devices speak of the attribute."""
+    peers = settled(peers)
     count = sum(len(value.devices) for value in peers.values)
     if count + len(peers.unseen) < LEAST or not peers.values:
         return
@@ -130,6 +186,32 @@ def judge(peers: Peers) -> Iterator[Judgement]:
         yield unseen(peers.name, _gap(peers))
     else:
         yield passed(peers.name)
+
+
+def settled(peers: Peers) -> Peers:
+    """The same histogram with values joined that nothing in their words tells apart; who knows more is no outlier."""
+    if peers.column not in TOLD:
+        return peers
+    kept: list[PeerValue] = []
+    for value in peers.values:
+        at = next((at for at, other in enumerate(kept[:_LIKENED]) if _told(peers.column, other, value) == ()), None)
+        if at is None:
+            kept.append(value)
+        else:
+            both = tuple(sorted((*kept[at].devices, *value.devices)))
+            kept[at] = replace(kept[at], devices=both, cells=kept[at].cells + value.cells)
+    kept.sort(key=lambda value: (-len(value.devices), value.value))
+    return replace(peers, values=tuple(kept))
+
+
+def _told(column: str, common: PeerValue, value: PeerValue) -> tuple[str, ...] | None:
+    """What sets a value apart from another, in words; None where nobody can say."""
+    if column not in TOLD or not (common.words and value.words):
+        return None
+    try:
+        return TOLD[column](common.words, value.words)
+    except ValueError:  # words of a version that told them otherwise
+        return None
 
 
 def odd(peers: Peers) -> tuple[PeerValue, ...]:
@@ -142,12 +224,16 @@ def _deviation(peers: Peers, count: int) -> Deviation:
     strange = odd(peers)
     common = peers.values[0]
     split = len(strange) == len(peers.values)
-    sides = "; ".join(f"{_shown(peers, value)} on {_names(value.devices)}" for value in strange[:_NAMED])
+    told = {value.value: words for value in strange if not split and (words := _told(peers.column, common, value))}
+    sides = "; ".join(_side(peers, value, told.get(value.value, ())) for value in strange[:_NAMED])
     if len(strange) > _NAMED:
         sides += f"; and {len(strange) - _NAMED} more values"
     if split:
         expected = f"one value on all {count} devices of {peers.group}"
         message = f"{peers.address} differs among {count} devices of {peers.group} and no value is common: {sides}"
+    elif told:
+        expected = f"as on {len(common.devices)} of {count} devices of {peers.group}"
+        message = f"unlike {len(common.devices)} of {count} devices of {peers.group}: {sides}"
     else:
         expected = f"{_shown(peers, common)}, as on {len(common.devices)} of {count} devices of {peers.group}"
         message = f"{peers.address} is {expected.replace(', as on', ' on', 1)}, but {sides}"
@@ -155,18 +241,35 @@ def _deviation(peers: Peers, count: int) -> Deviation:
         expected=printable(expected),
         observed=printable(sides),
         message=printable(message, 2000),
-        spots=tuple(_spots(strange, None if split else common)),
+        spots=tuple(_spots(strange, None if split else common, told)),
         severity=Severity.INFORMATION if split else None,
     )
 
 
-def _spots(values: Iterable[PeerValue], common: PeerValue | None) -> Iterator[Spot]:
-    """A cell of each odd device that we kept; of several values on one device first those that the common one lacks."""
+def _side(peers: Peers, value: PeerValue, told: Sequence[str]) -> str:
+    """One odd value and who has it: in words where there are some."""
+    if not told:
+        return f"{_shown(peers, value)} on {_names(value.devices)}"
+    more = f", and {len(told) - _NAMED} more differences" if len(told) > _NAMED else ""
+    return f"{_names(value.devices)}: {', '.join(told[:_NAMED])}{more}"
+
+
+def _spots(values: Iterable[PeerValue], common: PeerValue | None, told: Mapping[str, tuple[str, ...]]) -> Iterator[Spot]:
+    """A cell of each odd device that we kept; of several values on one device first those that the common one lacks, and of
+    a value told in words those that the words name."""
     known = {cell.value for _, cells in (common.cells if common else ()) for cell in cells}
     for value in values:
+        words = " ".join(told.get(value.value, ()))
         for device, cells in value.cells:
-            for cell in sorted(cells, key=lambda cell: cell.value in known)[:1]:
+            named = [cell for cell in cells if cell.address.key and any(_names_part(words, part) for part in cell.address.key)]
+            for cell in named[:_NAMED] or sorted(cells, key=lambda cell: cell.value in known)[:1]:
                 yield Spot(device, replace(cell.address, layer=cell.layer))
+
+
+def _names_part(words: str, part: str) -> bool:
+    """Whether words speak of a GPU by its number, or of a port by its name."""
+    what = f"GPU {part}" if part.isdecimal() else part
+    return re.search(rf"(?<![\w.-]){re.escape(what)}(?![\w.-])", words) is not None
 
 
 def _shown(peers: Peers, value: PeerValue) -> str:

@@ -12,18 +12,22 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
+from itertools import islice
 
 from auditor.address import Address, Layer
 from auditor.baseline.operators import shown
 from auditor.canonical import printable
 from auditor.checks import rules
 from auditor.evaluate.device import lines
-from auditor.facts import TABLES, Firmware, NcclEnv, RdmaPort, Row, schema
+from auditor.facts import TABLES, Firmware, NcclEnv, NcclPath, NcclTopology, RdmaPort, Row, schema
 from auditor.model import Absent, Baseline, Cell, Fact, Gap, GapReason, PeerFact, PeerGroup, Result, RuleKind, State
 from auditor.plan.groups import IN_USE
 
 CELLS = 5
 """Distinct values of one attribute on one device of which a cell travels along."""
+
+NEAREST = 32
+"""Pairs of a GPU and a nearest port of which a cell travels with a topology."""
 
 LONG = 160
 """A longer value travels as its first characters and a digest."""
@@ -33,6 +37,9 @@ _BESIDE = ("lifecycle", "collection")
 
 _OF_THE_OS = ("system.kernel", "system.image_id")
 """Columns that come with the operating system: compared among devices with the same version of it."""
+
+_NEAREST = "nccl_path.nearest"
+"""One attribute for the whole host, which GPU is nearest to which ports; a topology that was dumped says it with all the rest."""
 
 _OF_ACTIVE = ("rdma_port.active_mtu", "rdma_port.rate")
 _PCI = re.compile(r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
@@ -86,7 +93,7 @@ class _Table:
         hiding = _hiding(self.state, self.table, name, layer)
         if hiding is not None:
             yield PeerFact(group, "", full, None, (Fact(Address(self.table), None, gap=hiding),))
-        if layer is None or hiding is not None:
+        if layer is None or hiding is not None or (full == _NEAREST and self.state.layer_of(NcclTopology, "fingerprint_shape")):
             return
         pools: dict[str, dict[str, Fact]] = defaultdict(dict)
         unknown: dict[str, Fact] = {}
@@ -97,7 +104,9 @@ class _Table:
                 continue
             key, value = placed.key, getattr(placed.row, name)
             place = f"{placed.place}[{self._system()}]" if of_the_os else placed.place
-            if value is not None:
+            if full == _NEAREST and value is False:
+                continue
+            if value is not None and full != _NEAREST:
                 if (place, value) in known:
                     continue
                 known.add((place, value))
@@ -113,7 +122,21 @@ class _Table:
             else:
                 texts = sorted(pools[place])
                 cells = tuple(pools[place][text] for text in texts[:CELLS])
-                yield PeerFact(group, address, full, _short(", ".join(texts)), cells)
+                words = self._words(name, layer, texts)
+                yield PeerFact(group, address, full, _short(", ".join(texts)), (*cells, *self._beside()), words)
+
+    def _words(self, name: str, layer: Layer, texts: Sequence[str]) -> tuple[str, ...]:
+        """What a hash stands for, from the column that says it; of the nearest ports all pairs."""
+        column = schema(self.row_type).columns[name].info.words
+        if self.row_type is NcclPath:
+            return tuple(texts)
+        return next((tuple(getattr(placed.row, column) or ()) for placed in self.rows(layer)), ()) if column else ()
+
+    def _beside(self) -> Iterator[Fact]:
+        """Cells that show what a topology's hash stands for: which ports are nearest to which GPU."""
+        if self.row_type is NcclTopology:
+            cells = [self.state.cell(Address(NcclPath.TABLE, key, "nearest")) for key in self.state.keys(NcclPath, "nearest")]
+            yield from islice((_fact(cell) for cell in cells if cell.value is True), NEAREST)
 
     def rows(self, layer: Layer) -> list[_Placed]:
         """The rows of a layer that belong to some attribute."""
@@ -157,6 +180,8 @@ class _Table:
             if row.component.startswith("optic."):
                 return None
             key = [_PCI.sub("*", row.component), *([row.psid] if row.psid else [])]
+        elif isinstance(row, NcclPath):
+            key = []
         elif isinstance(row, NcclEnv):
             if row.variable in _OWN_VARIABLES:
                 return None
@@ -239,6 +264,8 @@ def _hiding(state: State, table: str, column: str, layer: Layer | None) -> Gap |
 
 def canonical(column: str, key: tuple[str, ...], value: object) -> str:
     """A cell in the form in which peers are compared: a traffic class by its DSCP, a list of adapters in order."""
+    if column == _NEAREST:
+        return printable(f"GPU {key[0]}: {key[1]}", 80)
     if isinstance(value, int) and column in ("rdma_port.global_tclass", "rdma_port.rdma_tos"):
         return f"DSCP {value // 4}"
     if column == "nccl_env.value" and isinstance(value, str):

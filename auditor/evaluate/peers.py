@@ -46,6 +46,7 @@ class Census:
         self._releases = releases or {}
         self._said: dict[Attribute, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
         self._cells: dict[tuple[Attribute, str], list[tuple[str, tuple[Fact, ...]]]] = defaultdict(list)
+        self._words: dict[tuple[Attribute, str], tuple[str, ...]] = {}
         self._unseen: dict[Attribute, dict[str, Fact | None]] = defaultdict(dict)
         self._members: dict[PeerGroup, set[str]] = defaultdict(set)
         self._reached: dict[str, bool] = {}
@@ -65,6 +66,8 @@ class Census:
                 self._unseen[attribute][outcome.device] = next(iter(fact.cells), None)
                 continue
             self._said[attribute][fact.value].append(outcome.device)
+            if fact.words:
+                self._words.setdefault((attribute, fact.value), fact.words)
             kept = self._cells[attribute, fact.value]
             if len(kept) < KEPT:
                 kept.append((outcome.device, fact.cells))
@@ -154,7 +157,7 @@ class Census:
             clean = tuple(sorted(device for device in devices if (device, column) not in blamed))
             cells = tuple(item for item in self._cells[attribute, value] if item[0] in clean)
             if clean:
-                values.append(PeerValue(value, clean, cells))
+                values.append(PeerValue(value, clean, cells, self._words.get((attribute, value), ())))
         unseen = {**dict.fromkeys(absent), **self._unseen.get((group, "", column), {}), **self._unseen.get(attribute, {})}
         values.sort(key=lambda value: (-len(value.devices), value.value))
         return Peers(group, address, column, tuple(values), tuple(sorted(unseen.items(), key=lambda item: item[0])))
@@ -171,7 +174,7 @@ class Census:
 
 def _finding(rule: Rule, peers: Peers, judgement: Judgement, text: str) -> Finding:
     assert judgement.deviation is not None
-    devices = tuple(dict.fromkeys(device for value in engine.odd(peers) for device in value.devices))
+    devices = tuple(dict.fromkeys(device for value in engine.odd(engine.settled(peers)) for device in value.devices))
     return findings.make(rule.id, text, devices, judgement.deviation, rule.severity, ("peers", text), rule.remedy)
 
 

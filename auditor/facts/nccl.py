@@ -80,9 +80,12 @@ class NcclGraph(Row):
     cross_nic: Annotated[bool | None, Column("A channel may leave by another network device than it comes in")] = None
     turning: Annotated[int | None, Column("Channels whose first and last network device differ")] = None
     networks: Annotated[
-        tuple[int, ...] | None, Column("Numbers of the network devices that some channel uses, sorted; none on a single host")
+        tuple[int, ...] | None,
+        Column("Numbers of the network devices that some channel uses, sorted; none on a single host", peer="model"),
     ] = None
     speed_intra: Annotated[int | None, Column("Speed of a channel inside the host", unit="bit/s")] = None
     speed_inter: Annotated[int | None, Column("Speed of a channel between hosts", unit="bit/s")] = None
     type_intra: Annotated[str | None, Column("Farthest path inside the host: NVL, PIX, SYS …")] = None
-    type_inter: Annotated[str | None, Column("Farthest path between a GPU and its network device: PIX, PXB, SYS …")] = None
+    type_inter: Annotated[str | None, Column("Farthest path from a GPU to its network device: PIX, SYS …", peer="model")] = (
+        None
+    )

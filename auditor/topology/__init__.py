@@ -7,7 +7,7 @@ from auditor.topology.difference import difference
 from auditor.topology.fingerprint import exact, fingerprint
 from auditor.topology.paths import Path, nearest, paths
 from auditor.topology.shape import Shape, shape_of
-from auditor.topology.tree import MAX_DEVICES, Cpu, Device, Gpu, GpuLink, Net, Pci, Topology, devices
+from auditor.topology.tree import MAX_DEVICES, Cpu, Device, Gpu, GpuLink, Net, Pci, Topology, devices, natural
 
 __all__ = [
     "MAX_DEVICES",
@@ -24,6 +24,7 @@ __all__ = [
     "difference",
     "exact",
     "fingerprint",
+    "natural",
     "nearest",
     "paths",
     "shape_of",

@@ -1,8 +1,8 @@
 """The shape of a host: structure and link classes without addresses, as sentences that can be read back.
 
-Sentences have the form `subject: fact`. Subjects are devices by their place (`GPU 5`, `NIC 3`), pairs of GPUs, and PCI switches,
-named by what stands below them: which sets of devices share a switch is all there is to the tree. What is not known has no
-sentence, so nothing is concluded from it.
+Sentences have the form `subject: fact, fact`. Subjects are devices by their place (`GPU 5`, `NIC 3`), pairs of GPUs, and PCI
+switches, named by what stands below them: which sets of devices share a switch is all there is to the tree. What is not known is
+no fact, so nothing is concluded from it.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from auditor.topology.tree import NIC_CLASSES, Device, Topology, devices, natura
 
 Facts = dict[str, str]
 NAMED = "named"
+_THERE = "there"
 
 _SUBJECT = re.compile(r"(?:GPU|NIC|device) \d{1,6}")
 _GROUP = re.compile(r"(switch|adapter)(?: (\d{1,3}))? of (.+)")
@@ -47,30 +48,29 @@ class Shape:
         groups: dict[tuple[int, bool, str, int], Group] = {}
         for sentence in sentences:
             subject, mark, words = sentence.partition(": ")
-            fact, _, value = words.partition(" ")
             if not mark:
                 raise ValueError(f"no sentence about a topology: {sentence[:80]!r}")
-            if fact == NAMED:
-                shape.names[subject] = value
+            if words.startswith(f"{NAMED} "):
+                shape.names[subject] = words.removeprefix(f"{NAMED} ")
                 continue
-            for facts in shape._subject(subject, groups):
-                if value:
-                    facts[fact] = value
+            facts = shape._subject(subject, groups)
+            for part in words.split(", ") if words != _THERE else ():
+                fact, _, value = part.partition(" ")
+                facts[fact] = value
         shape.groups = [groups[key] for key in sorted(groups)]
         return shape
 
-    def _subject(self, text: str, groups: dict[tuple[int, bool, str, int], Group]) -> Iterable[Facts]:
+    def _subject(self, text: str, groups: dict[tuple[int, bool, str, int], Group]) -> Facts:
         group = _GROUP.fullmatch(text)
         if group is not None:
             members = frozenset(group.group(3).split(", "))
             key = (-len(members), group.group(1) == "adapter", group.group(3), int(group.group(2) or 1))
-            yield groups.setdefault(key, Group(members, key[1])).facts
-            return
+            return groups.setdefault(key, Group(members, key[1])).facts
         one, both, other = text.partition(" and ")
         for part in (one, other) if both else (one,):
             if _SUBJECT.fullmatch(part) is None:
                 raise ValueError(f"no part of a topology: {text[:80]!r}")
-        yield self.pairs.setdefault((one, other), {}) if both else self.devices.setdefault(one, {})
+        return self.pairs.setdefault((one, other), {}) if both else self.devices.setdefault(one, {})
 
     def sentences(self) -> tuple[str, ...]:
         """All of it in words, sorted; `read` is the inverse."""
@@ -84,8 +84,7 @@ class Shape:
             told.append(
                 (f"{'adapter' if group.adapter else 'switch'}{chain} of {', '.join(in_order(group.members))}", group.facts)
             )
-        out = [f"{subject}: there" for subject, _ in told]
-        out += [f"{subject}: {fact} {value}" for subject, facts in told for fact, value in facts.items()]
+        out = [f"{subject}: {', '.join(' '.join(item) for item in sorted(facts.items())) or _THERE}" for subject, facts in told]
         out += [f"{label}: {NAMED} {name}" for label, name in self.names.items()]
         return tuple(sorted(out, key=natural))
 

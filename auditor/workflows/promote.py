@@ -6,19 +6,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Any
 
+from auditor.address import Address
 from auditor.baseline import proposal
+from auditor.baseline.diff import plain_params
 from auditor.baseline.document import Use, parse_document, parse_use
-from auditor.baseline.proposal import Proposed
 from auditor.baseline.version import version_key
 from auditor.errors import SetupError
 from auditor.evaluate import stored
 from auditor.evaluate.device import Subject, judge
-from auditor.facts import TABLES
+from auditor.facts import TABLES, NcclTopology
 from auditor.model import Baseline, Device, Finding, PlanSlice, State, is_host
 from auditor.plan import groups as plan_groups
 from auditor.store import Store
+from auditor.topology import difference
 from auditor.workflows.project import Project
+
+FROZEN = "nccl.topology_changed"
+"""The rule whose params hold the frozen topologies."""
 
 SUFFIX = ".yaml.review"
 """What the proposal's file ends with: never read as a baseline until somebody takes the ending off."""
@@ -26,7 +32,8 @@ SUFFIX = ".yaml.review"
 
 @dataclass(frozen=True, slots=True)
 class Promotion:
-    """What was written: the file, how many lines, what it extends, and what of the device still fails by it."""
+    """What was written: the file, how many lines (a frozen topology is one), what it extends, and what of the device still
+    fails by it."""
 
     file: Path
     lines: int
@@ -37,8 +44,9 @@ class Promotion:
 def promote(project: Project, store: Store, name: str, to: str, tables: Sequence[str] = ()) -> Promotion:
     """Write `<profile>/<version>.yaml.review` from the last stored state of a device. `tables` are globs, none: all.
 
-    Extends the version of the profile that the device is assigned, else the highest one below. Overwrites nothing and
-    assigns nothing. Raises SetupError, StoreError.
+    The topology of a host becomes the frozen shape of its hardware model (params of `nccl.topology_changed`), beside those of
+    other models that the extended version has. Extends the version of the profile that the device is assigned, else the
+    highest one below. Overwrites nothing and assigns nothing. Raises SetupError, StoreError.
     """
     device = _device(project, name)
     use = parse_use(to, "--to")
@@ -64,15 +72,17 @@ def promote(project: Project, store: Store, name: str, to: str, tables: Sequence
     lines = proposal.against(
         proposal.propose(state, chosen, groups, why, project.library.vocabulary.rule_ids), base.expectations if base else ()
     )
-    if not lines:
+    params = _frozen(device, state, chosen, base, why)
+    if not lines and not params:
         raise SetupError(f"{name} holds nothing to promote in {', '.join(chosen)}" + (f" that {parent} lacks" if parent else ""))
     changes = f"values of {name} promoted"
     extends = [str(parent)] if parent is not None else []
-    text = proposal.render(use.profile, use.version, lines, changes, extends)
+    text = proposal.render(use.profile, use.version, lines, changes, extends, params=params)
     failing = _failing(project, device, state, slice_, text, use, base)
-    text = proposal.render(use.profile, use.version, lines, changes, extends, _head(name, use, lines, failing))
+    count = len(lines) + len(params)
+    text = proposal.render(use.profile, use.version, lines, changes, extends, _head(name, use, count, failing), params)
     _write(file, text)
-    return Promotion(file, len(lines), str(parent or ""), failing)
+    return Promotion(file, count, str(parent or ""), failing)
 
 
 def _device(project: Project, name: str) -> Device:
@@ -88,12 +98,26 @@ def _parent(project: Project, device: Device, use: Use) -> Use | None:
     return below[-1] if below else None
 
 
+def _frozen(device: Device, state: State, tables: Sequence[str], base: Baseline | None, why: str) -> dict[str, Any]:
+    """The params that freeze this host's topology, none where it has none or they stand in the extended version already."""
+    model = device.hardware_model or state.cell(Address("system", (), "hardware_model")).value
+    shape = state.cell(Address(NcclTopology.TABLE, (), "shape")).value
+    if NcclTopology.TABLE not in tables or not isinstance(model, str) or not isinstance(shape, tuple):
+        return {}
+    known = {} if base is None else plain_params(base.params).get(FROZEN, {})
+    told = [str(sentence) for sentence in shape]
+    if model in known and not difference(known[model]["shape"], told):
+        return {}
+    return {FROZEN: {**known, model: {"why": why, "shape": told}}}
+
+
 def _failing(
     project: Project, device: Device, state: State, slice_: PlanSlice, text: str, use: Use, base: Baseline | None
 ) -> tuple[Finding, ...]:
     """What the device itself fails by the proposal: a value that a rule calls faulty, or a line of the parent it breaks."""
     document = parse_document(text, use.profile, use.version, project.library.vocabulary)
-    proposed = Baseline(use.profile, use.version, document.document.digest, document.expectations)
+    found = document.document
+    proposed = Baseline(use.profile, use.version, found.digest, document.expectations, document.params)
     subject = Subject(
         device=device.name,
         role=device.role,
@@ -106,9 +130,9 @@ def _failing(
     return tuple(judge(state, subject).findings)
 
 
-def _head(name: str, use: Use, lines: Sequence[Proposed], failing: Sequence[Finding]) -> list[str]:
+def _head(name: str, use: Use, count: int, failing: Sequence[Finding]) -> list[str]:
     head = [
-        f"Proposed from {name}: {len(lines)} lines. Nothing uses this file. Read it, cut what is chance, say the true why,",
+        f"Proposed from {name}: {count} lines. Nothing uses this file. Read it, cut what is chance, say the true why,",
         f"then take the ending .review off, run `auditor baseline lint` and `auditor baseline impact {use}`.",
     ]
     if failing:
