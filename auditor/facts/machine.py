@@ -46,7 +46,7 @@ class Gpu(Row):
     uuid: Annotated[str | None, Column("Identity of the card")] = None
     model: Annotated[str | None, Column("Product name", peer="model")] = None
     numa_node: Annotated[int | None, Column("NUMA node as the driver prints it", peer="model")] = None
-    nvlinks_up: Annotated[int | None, Column("NVLinks in use", peer="model")] = None
+    nvlinks_up: Annotated[int | None, Column("NVLinks in use; XGMI links of AMD GPUs", peer="model")] = None
     fabric_state: Annotated[str | None, Column("NVLink fabric: state, lower case")] = None
     fabric_status: Annotated[str | None, Column("NVLink fabric: status, lower case; says whether the state is good news")] = None
     performance_state: Annotated[str | None, Column("P0 … P15: how busy it is", volatile=True)] = None
@@ -107,7 +107,7 @@ class KernelModule(Row):
     TABLE: ClassVar[str] = "kernel_module"
 
     name: Annotated[str, Key("Name, with underscores")]
-    loaded: Annotated[bool | None, Column("Loaded; the table lists only those that are", peer="role")] = None
+    loaded: Annotated[bool | None, Column("Loaded; the table lists only those that are, so there is nothing to compare")] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
