@@ -24,9 +24,9 @@ Traps of the field:
   `nccl_graph.xml`. Live only the file is read that it loads by default, `cat /var/run/nvidia-topologyd/virtualTopology.xml`,
   which virtual machines have.
 - Commands about GPUs and the kernel: `nvidia-smi -q -x`, `nvidia-smi nvlink -s -i {gpu}`, `nv-fabricmanager --version`, `lscpu`,
-  `numactl -H`, `cat /proc/cmdline`, `ls /sys/module`, `sysctl -e` with the settings that guides name. Read from captures only:
-  `nvidia-smi -q`, `nvidia-smi`, `lscpu -J`, `lsmod`, `sysctl -a`, `amd-smi firmware`, `amd-smi topology`. A host without GPUs, or
-  without NVSwitches, lacks some of these tools and is healthy.
+  `numactl -H`, `cat /proc/cmdline`, `ls /sys/module /sys/module/kernel`, `sysctl -e` with the settings that guides name. Read
+  from captures only: `nvidia-smi -q`, `nvidia-smi`, `lscpu -J`, `lsmod`, `sysctl -a`, `amd-smi firmware`, `amd-smi topology`. A
+  host without GPUs, or without NVSwitches, lacks some of these tools and is healthy.
 - `/etc/nccl.conf` need not be there, and then it sets nothing: that is an answer. Which files a job uses beside it is a
   matter of the site, so a variable that no recorded file sets is unknown for the others.
 - The driver of the kernel itself has neither the `ecn` folder nor the `tc` folder of NVIDIA's own. Without the first nothing is

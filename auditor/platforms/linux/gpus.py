@@ -56,13 +56,14 @@ def _log(read: Callable[[str], nvidia_smi.Log]) -> Normaliser:
 def _gpu(device: nvidia_smi.Device, index: int | None) -> Iterator[Normalised]:
     address = pci(device.pci)
     known: dict[str, str] = {}
+    complaint = next((text for text in device.values.values() if nvidia_smi.COMPLAINTS.fullmatch(text)), None)
+    if complaint is not None:
+        yield Unread(Gpu, (address,), None, GapReason.REJECTED, f"the driver says {complaint[:60]!r}")
     for name, column in _COLUMNS.items():
         text = device.values.get(name)
         if text is not None and not nothing(text) and not nvidia_smi.COMPLAINTS.fullmatch(text):
             known[name] = text
-        elif text is not None and nvidia_smi.COMPLAINTS.fullmatch(text):
-            yield Unread(Gpu, (address,), column, GapReason.REJECTED, f"the driver says {text[:60]!r}")
-        elif device.whole and (text is None or name not in _FABRIC):
+        elif complaint is None and device.whole and (text is None or name not in _FABRIC):
             detail = "this version of the driver does not print it" if text is None else f"the driver says {text[:60]!r}"
             yield Unread(Gpu, (address,), column, GapReason.UNSUPPORTED, detail)
     generation = known.get("link_generation")
@@ -88,7 +89,8 @@ def _vbios(component: str, version: str | None, board: str | None) -> Iterator[N
     if "version" in told:
         yield Firmware(component=component, **told)
     elif version is not None:
-        yield Unread(Firmware, (component,), "version", GapReason.UNSUPPORTED, f"the driver says {version[:60]!r}")
+        reason = GapReason.UNSUPPORTED if nothing(version) else GapReason.REJECTED
+        yield Unread(Firmware, (component,), "version", reason, f"the driver says {version[:60]!r}")
 
 
 def smi_table(body: str, _parameters: Mapping[str, str]) -> Iterator[Normalised]:
@@ -183,7 +185,7 @@ SOURCES = (
     Source(
         key="nvidia_smi", command="nvidia-smi -q -x", aliases=("nvidia-smi -x -q", "nvidia-smi --query --xml-format"),
         fills=(Fill(Gpu, Layer.APPLIED, _SEEN), _DRIVER), parser=Parser.TEXT, normalise=_log(nvidia_smi.xml),
-        anchor=(r"<nvidia_smi_log>", r"</nvidia_smi_log>"), shown=_shown, seconds=45.0,
+        anchor=(r"<nvidia_smi_log>",), shown=_shown, seconds=45.0,
         proof=_proof(
             '<gpu id="{0}"',
             {

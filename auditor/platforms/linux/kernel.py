@@ -39,15 +39,17 @@ KEYS = (
     "kernel.numa_balancing", "kernel.nmi_watchdog", "kernel.randomize_va_space", "vm.zone_reclaim_mode", "vm.swappiness",
     "vm.overcommit_memory", "vm.max_map_count", "vm.nr_hugepages", "vm.compaction_proactiveness",
     "net.core.rmem_max", "net.core.wmem_max", "net.core.rmem_default", "net.core.wmem_default", "net.core.optmem_max",
-    "net.core.netdev_max_backlog", "net.core.somaxconn", "net.core.busy_poll", "net.core.busy_read", "net.core.default_qdisc",
+    "net.core.netdev_max_backlog", "net.core.busy_poll", "net.core.busy_read", "net.core.default_qdisc",
     "net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem", "net.ipv4.tcp_timestamps", "net.ipv4.tcp_sack", "net.ipv4.tcp_mtu_probing",
     "net.ipv4.tcp_congestion_control", "net.ipv4.ip_forward", "net.ipv4.ip_local_port_range", "net.ipv4.ip_local_reserved_ports",
     "net.ipv4.conf.all.rp_filter", "net.ipv4.conf.default.rp_filter", "net.ipv4.conf.all.arp_ignore",
     "net.ipv4.conf.default.arp_ignore", "net.ipv4.conf.all.arp_announce", "net.ipv4.conf.default.arp_announce",
     "net.ipv4.conf.all.arp_filter", "net.ipv4.conf.default.arp_filter", "net.ipv6.conf.all.disable_ipv6",
+    "net.core.somaxconn",
 )  # fmt: skip
 """What a live host is asked for: the settings that guides for RDMA, for many NICs in one subnet and for NUMA name. All of them
-are readable by anybody, none is a secret, and none follows from the size of the machine."""
+are readable by anybody, none is a secret, and none follows from the size of the machine. The tool answers in this
+order, and every kernel has the last one: it ends the answer."""
 
 _LEFT_OUT = re.compile(
     r"kernel\.(?:random|hostname|domainname|ns_last_pid|pty\.nr|perf_event_max_sample_rate|sched_domain|threads-max|keys|"
@@ -67,7 +69,7 @@ def chosen(body: str, parameters: Mapping[str, str]) -> Iterator[Normalised]:
     """The settings that were asked for; the tool leaves out what this kernel does not have."""
     there = set(re.findall(r"^(\S+) =", body, re.MULTILINE))
     yield from sysctl(body, parameters)
-    for name in KEYS:
+    for name in KEYS if KEYS[-1] in there else ():
         if name not in there:
             yield Unread(Sysctl, (name,), "value", GapReason.UNSUPPORTED, "this kernel has no such setting")
 
@@ -93,8 +95,8 @@ def _setting(name: str, value: str) -> Iterator[Normalised]:
 
 
 def modules(body: str, _parameters: Mapping[str, str]) -> Iterator[Normalised]:
-    """One name per line: `ls /sys/module`."""
-    for word in body.split():
+    """One name per line, up to the second folder, which ends the answer."""
+    for word in re.split(r"^/sys/module/kernel:$", body, flags=re.MULTILINE)[0].split()[1:]:
         if not re.fullmatch(r"[\w-]{1,64}", word):
             raise NormaliseError("modules", "name", word[:80])
         yield KernelModule(name=cmdline.alike(word), loaded=True)
@@ -205,7 +207,8 @@ SOURCES = (
     ),
     Source(
         key="sysctl", command=f"sysctl -e {' '.join(KEYS)}", fills=(Fill(Sysctl, Layer.APPLIED, ("value",), whole=False),),
-        parser=Parser.TEXT, normalise=chosen, anchor=(r"^[a-z][\w.-]+ =",), proof={"sysctl": "^{0} ="}, seconds=5.0,
+        parser=Parser.TEXT, normalise=chosen, anchor=(r"^[a-z][\w.-]+ =", rf"^{re.escape(KEYS[-1])} ="),
+        proof={"sysctl": "^{0} ="}, seconds=5.0,
         proven_by="sysctl(8): -e leaves out what this kernel does not know",
     ),
     Source(
@@ -214,8 +217,8 @@ SOURCES = (
         anchor=(r"^[a-z][\w.-]+ =",), proof={"sysctl": "^{0} ="}, proven_by="the vm keys of a virtual machine with eight H200",
     ),
     Source(
-        key="modules", command="ls /sys/module", fills=(_MODULES,), parser=Parser.TEXT, normalise=modules,
-        anchor=(r"^[\w-]+$",), proof={"kernel_module": "^{0}$"}, seconds=5.0,
+        key="modules", command="ls /sys/module /sys/module/kernel", fills=(_MODULES,), parser=Parser.TEXT, normalise=modules,
+        anchor=("^/sys/module:$", "^/sys/module/kernel:$"), proof={"kernel_module": "^{0}$"}, seconds=5.0,
         proven_by="Documentation/ABI/stable/sysfs-module: every loaded module, and one built in that has a parameter",
     ),
     Source(
