@@ -96,10 +96,11 @@ def _setting(name: str, value: str) -> Iterator[Normalised]:
 
 def modules(body: str, _parameters: Mapping[str, str]) -> Iterator[Normalised]:
     """One name per line, up to the second folder, which ends the answer."""
-    for word in re.split(r"^/sys/module/kernel:$", body, flags=re.MULTILINE)[0].split()[1:]:
-        if not re.fullmatch(r"[\w-]{1,64}", word):
-            raise NormaliseError("modules", "name", word[:80])
-        yield KernelModule(name=cmdline.alike(word), loaded=True)
+    for line in re.split(r"^/sys/module/kernel:$", body, flags=re.MULTILINE)[0].split("\n"):
+        if re.fullmatch(r"\w[\w-]{0,63}", line):
+            yield KernelModule(name=cmdline.alike(line), loaded=True)
+        elif line and line != "/sys/module:":
+            raise NormaliseError("modules", "name", line[:80])
 
 
 def listed_modules(body: str, _parameters: Mapping[str, str]) -> Iterator[Normalised]:
