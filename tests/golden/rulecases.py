@@ -3,14 +3,16 @@
 A file is a list of cases. Every case has a `name` that says the behaviour, `expect` (see `expected`), and:
 
 device rules: `facts` {"table@layer": {rows: [plain rows], columns: [declared ones; default those in the rows], whole: true}},
-`gaps` [{table, reason, columns, key, layer, detail, source}], `groups` {name: [ports]}, `role`, `params`, `fabric`.
+`gaps` [{table, reason, columns, key, layer, detail, source}], `groups` {name: [ports]}, `role`, `model` (its hardware),
+`params`, `fabric`.
 
 fabric rules: `devices` {name: {role, facts and gaps as above}}, `cables` [["device:port", "device:port"]], `plane`, `fabric`.
 
 link rules: `a` and `b` {device, port, role, interface, facts {table.column: value | absent}, gaps {table.column: reason}},
 `plane`, `fabric`.
 
-peer rules: `role` and `model` of the group, `address`, `column`, `values` {value: [devices]}, `unseen` [devices].
+peer rules: `role` and `model` of the group, `address`, `column`, `values` {value: [devices]}, `words` {value: [sentences]},
+`unseen` [devices].
 """
 
 from dataclasses import replace
@@ -66,6 +68,7 @@ def judge(rule_id, case):
         fabric=parse_fabric(yamldoc.dump(case["fabric"])) if "fabric" in case else None,
         groups={name: frozenset(ports) for name, ports in case.get("groups", {}).items()},
         role=case.get("role", ""),
+        hardware_model=case.get("model", ""),
     )
     subject = {RuleKind.DEVICE: state, RuleKind.LINK: link, RuleKind.FABRIC: cables, RuleKind.PEER: peers}[rule.kind](case)
     judgements = list(rule.function(subject, context))
@@ -143,7 +146,12 @@ def peers(case):
     """The histogram of a peer case, the commonest value first."""
     table, _, column = case["column"].partition(".")
     values = [
-        PeerValue(str(value), tuple(devices), tuple((name, (fact(case["cell"], column, value),)) for name in devices[:3]))
+        PeerValue(
+            str(value),
+            tuple(devices),
+            tuple((name, (fact(case["cell"], column, value),)) for name in devices[:3]),
+            tuple(case.get("words", {}).get(value, ())),
+        )
         for value, devices in case["values"].items()
     ]
     unseen = tuple((device, None) for device in case.get("unseen", ()))
