@@ -17,7 +17,7 @@ AT = datetime(2026, 3, 1, 2, 0, tzinfo=UTC)
 def judge(state, only, params=None):
     subject = device.Subject(
         device="gpu-1", role="gpu_host", hardware_model="M", host=True, fabric=Fabric(), groups={}, only=only,
-        baselines=(Baseline(profile="p", version="1.0.0", expectations=(), params=params or {}),),
+        baselines=(Baseline(profile="p", version="1.0.0", digest="0", params=params or {}),),
     )  # fmt: skip
     return device.judge(state, subject)
 
