@@ -46,7 +46,8 @@ class Ends:
 @dataclass(slots=True)
 class Function:
     """One function. `port` is the kind of its PCI Express capability (`Endpoint`, `Root Port` …), `secondary` the bus below a
-    bridge (with domain). `denied`: the capabilities may be read by root only. `dead`: it answers with ones alone."""
+    bridge (with domain). `acs_unread`: it has access control, whose state only -vv prints. `denied`: the capabilities may be
+    read by root only. `dead`: it answers with ones alone."""
 
     address: str
     class_code: int | None = None
@@ -60,6 +61,7 @@ class Function:
     numa: int | None = None
     slot: str | None = None
     acs: bool | None = None
+    acs_unread: bool = False
     denied: bool = False
     dead: bool = False
 
@@ -109,6 +111,8 @@ def _detail(function: Function, line: str) -> None:
             function.denied = True
         elif (port := _PORT.search(rest)) is not None:
             function.port = port.group(1)
+        elif rest.endswith("] Access Control Services"):
+            function.acs_unread = True
     elif label == "LnkCap":
         function.can = _ends(rest)
     elif label == "LnkSta":
@@ -120,7 +124,7 @@ def _detail(function: Function, line: str) -> None:
     elif label == "Bus" and (bus := _BUS.match(rest)) is not None:
         function.secondary = f"{function.address.partition(':')[0]}:{bus.group(2)}"
     elif label == "ACSCtl" and (acs := _ACS.search(rest)) is not None:
-        function.acs = "+" in acs.groups()
+        function.acs, function.acs_unread = "+" in acs.groups(), False
 
 
 def _ends(text: str) -> Ends:

@@ -113,8 +113,8 @@ def _there(state: State, kind: str, address: str, moved: Sequence[str]) -> Judge
     needs_params=True,
     params_type=dict[str, dict[str, list[str]]],
     remedy="Names follow the order in which drivers find the cards, or the slot. Bind them to the PCI address (a udev rule, a "
-    ".link file), or write PCI addresses where plan and jobs use names; then look whether NCCL_IB_HCA and the plan still mean the "
-    "same ports. No cable has to be touched.",
+    ".link file), or write PCI addresses where plan and jobs use names; then look whether NCCL_IB_HCA and the plan still mean "
+    "the same ports. No cable has to be touched.",
 )
 def nic_renamed(state: State, context: RuleContext) -> Iterator[Judgement]:
     """Every network adapter of the hardware model carries the names that the baseline gives to its PCI address.
@@ -170,7 +170,8 @@ def numa_mismatch(state: State, context: RuleContext) -> Iterator[Judgement]:  #
     """Every GPU and network adapter says the NUMA node of the processor's port that it hangs under.
 
     A GPU or network adapter without a node (-1) whose twins have one is a warning: on a host of several nodes software guesses
-    then. On a host with one node, and where no device of the kind names any (virtual machines), nothing is judged. Which node a slot belongs to is a matter of the machine: hosts of one model are compared with each other.
+    then. On a host with one node, and where no device of the kind names any (virtual machines), nothing is judged.
+    Which node a slot belongs to is a matter of the machine: hosts of one model are compared with each other.
 
     Why it matters: pinning of processes, buffers and interrupts follows these numbers. With a wrong one every byte crosses the
     link between the sockets, twice.

@@ -55,10 +55,12 @@ def pcie_degraded(state: State, context: RuleContext) -> Iterator[Judgement]:  #
     """
     rows = state.rows(Pci)
     wanted = _carrying(rows)
+    functions = {address: Function(row.parent) for (address,), row in rows.items()}
     lower: dict[str, list[str]] = defaultdict(list)
     orphans = []
     for (address,), row in sorted(rows.items()):
-        if address not in wanted or row.class_code is None:
+        inside = row.class_code == BRIDGE and len(above(address, functions)) % 2 == 0  # from one port of a switch to another
+        if address not in wanted or row.class_code is None or inside:
             continue
         if row.parent is not None:
             lower[row.parent].append(address)

@@ -119,8 +119,8 @@ def sysfs(body: str, _parameters: Mapping[str, str]) -> Iterator[Normalised]:
     slots = sysfs_pci.slots(body)
     seen = []
     for address, function in sorted(found.items()):
-        if "class" not in function.files:
-            yield Unread(Pci, (address,), reason=GapReason.TRUNCATED, detail="no class among its files")
+        if not function.files.keys() >= {"class", "vendor", "device"}:
+            yield Unread(Pci, (address,), reason=GapReason.TRUNCATED, detail="not all of its files are in the answer")
             continue
         try:
             read = _from_files(function, slots.get(address.rpartition(".")[0]))
@@ -167,8 +167,8 @@ def _from_files(function: sysfs_pci.Function, slot: str | None) -> Seen:
 
 def lspci(body: str, _parameters: Mapping[str, str]) -> Iterator[Normalised]:
     """Every function with its details (`-v` and more). Names stand for numbers, which only `-nn` prints."""
-    yield from _unended(body)
     found = _records(body)
+    yield from _cut(body, found)
     bridges = {function.secondary: function.address for function in found if function.secondary}
     parents = {function.address: bridges.get(function.address.rpartition(":")[0]) for function in found}
     places({address: Function(parent) for address, parent in parents.items()})  # raises where ports go in a circle
@@ -195,10 +195,10 @@ def lspci_list(body: str, _parameters: Mapping[str, str]) -> Iterator[Normalised
 
 def lspci_bridges(body: str, _parameters: Mapping[str, str]) -> Iterator[Normalised]:
     """Access control of every bridge."""
-    yield from _unended(body)
     found = _records(body)
+    yield from _cut(body, found)
     for function in found:
-        yield Pci(address=function.address, acs=function.acs)
+        yield Pci(address=function.address, acs=_redirects(function))
     denied = sum(function.denied for function in found)
     if denied:
         yield Unread(Pci, (), "acs", GapReason.PERMISSION, f"capabilities of {denied} bridges are shown to root only")
@@ -210,9 +210,10 @@ def tree(body: str, _parameters: Mapping[str, str]) -> Iterator[Normalised]:
         yield Pci(address=address, parent=parent)
 
 
-def _unended(body: str) -> Iterator[Unread]:
-    """Behind every record with details, hence behind the last one, stands an empty line."""
-    if body.strip() and re.search(r"\n[ \t]*\n\s*\Z", body) is None:
+def _cut(body: str, found: list[printed.Function]) -> Iterator[Unread]:
+    """Behind every record with details, hence behind the last one too, stands an empty line."""
+    if found and re.search(r"\n[ \t]*\n\s*\Z", body) is None:
+        found[-1].acs_unread = found[-1].acs is None
         yield Unread(Pci, reason=GapReason.TRUNCATED, detail="no empty line behind the last function: cut, or trimmed")
 
 
@@ -233,20 +234,26 @@ def _printed(function: printed.Function, parent: str | None) -> Seen:
         away = None if function.class_code in (None, BRIDGE) else False
     row = Pci(
         address=function.address, vendor_id=function.vendor_id, device_id=function.device_id, class_code=function.class_code,
-        numa_node=function.numa, parent=parent, slot=function.slot, acs=function.acs,
+        numa_node=function.numa, parent=parent, slot=function.slot, acs=_redirects(function),
     )  # fmt: skip
     has_link = function.port not in _NO_LINK
     can, runs = (function.can or nothing, function.runs or nothing) if has_link else (nothing, nothing)
     return Seen(function.address, function.class_code, maker, away, can, runs, row)
 
 
+def _redirects(function: printed.Function) -> bool | None:
+    """Whether access control redirects requests: not without it, and unknown where its state was not printed."""
+    if function.acs is None and function.class_code == BRIDGE and function.port and not function.acs_unread:
+        return False
+    return function.acs
+
+
 def _without_numbers(found: list[printed.Function]) -> Iterator[Unread]:
+    detail = "names are printed; numbers with -nn only"
     if any(function.vendor_id is None for function in found):
-        yield from (
-            Unread(Pci, (), name, GapReason.NOT_COLLECTED, "printed with -nn only") for name in ("vendor_id", "device_id")
-        )
+        yield from (Unread(Pci, (), name, GapReason.UNSUPPORTED, detail) for name in ("vendor_id", "device_id"))
     if any(function.class_code is None for function in found):
-        yield Unread(Pci, (), "class_code", detail="classes that are printed without number and whose name is not known here")
+        yield Unread(Pci, (), "class_code", GapReason.UNSUPPORTED, detail)
 
 
 _INCLUDED = " ".join(f"--include={name}" for name in (*sysfs_pci.FILES, "address", "node_type"))
