@@ -21,6 +21,7 @@ COMMANDS: dict[str, str] = {
     "parse": "Show what one raw output becomes, as JSON.",
     "baseline": "List, lint, explain, compare and release baselines.",
     "cabling": "Prove the cables of the plan; print work orders and sheets for the rack.",
+    "nccl": "Judge a job by the logs of the collective library.",
     "plan": "Lint, import, export, generate and compare wiring plans.",
     "rollout": "See how far rollouts are; ask whether the next wave may start.",
     "inventory": "Look at the inventory, import devices, test logins.",

@@ -27,8 +27,8 @@ COMMUNICATORS, RANKS, ENDS, CONNECTIONS = 100_000, 400_000, 200_000, 1_000_000
 PER_HOST = 300
 """Variables, files and reasons that are kept of one host; devices of one process."""
 RINGS, RING_TEXT = 64, 8 << 20
-TEXT = 300
-"""Characters of a line that are kept as evidence."""
+TEXT, HEAD = 300, 120
+"""Characters of a line that are kept as evidence, and of what stands before its words."""
 
 SLOW, BELOW = 1.0, 4
 """A PCI link is odd below this many GB/s, when something below it has at least so many times as much: PCIe 3.0 of one lane
@@ -48,14 +48,15 @@ T = TypeVar("T")
 
 
 class Thread:
-    """One thread of one process, as the head of its lines names it. `rank`: the one it spoke of last; `tree`: where in the
-    system block it is."""
+    """One thread of one process, as the head of its lines names it. `rank`: the one it spoke of last; `spoke`: of connections,
+    before it said of which rank; `tree`: where in the system block it is."""
 
-    __slots__ = ("gpu", "host", "process", "rank", "tree")
+    __slots__ = ("gpu", "host", "process", "rank", "spoke", "tree")
 
     def __init__(self, host: Host, process: Process, gpu: int) -> None:
         self.host, self.process, self.gpu = host, process, gpu
         self.rank: Rank | None = None
+        self.spoke = False
         self.tree: list[tuple[int, float, str]] | None = None
 
 
@@ -63,11 +64,13 @@ Handler = Callable[[Thread, str, bool], None]
 
 
 class Gatherer:
-    """Takes in what a thread said and keeps it in `log`. `place`: file and line that are being read."""
+    """Takes in what a thread said and keeps it in `log`. `place`: file and line that are being read; `head` and `level`: what
+    stands before the words."""
 
     def __init__(self) -> None:
         self.log = Log()
         self.place: tuple[int, int] = (0, 0)
+        self.head = self.level = ""
         self._ends: dict[tuple[object, ...], int] = {}
         self._open: dict[int, int] = {}
         self._owners: dict[int, int] = {}
@@ -82,7 +85,7 @@ class Gatherer:
 
     def take(self, thread: Thread, text: str, cut: bool) -> None:
         """Words of level INFO. `cut`: their end is missing."""
-        self._first.get(text.split(" ", 1)[0], self._other)(thread, text, cut)
+        (self._first.get(text[: text.find(" ")]) or self._other)(thread, text, cut)
 
     def warn(self, thread: Thread, text: str) -> None:
         """Words of level WARN."""
@@ -115,7 +118,7 @@ class Gatherer:
 
     def mark(self, text: str) -> Mark:
         """The line that is being read."""
-        return Mark(*self.place, text[:TEXT])
+        return Mark(*self.place, text[:TEXT], f"{self.head[-HEAD:]} NCCL {self.level} " if self.level else "")
 
     def _damage(self, thread: Thread, text: str) -> None:
         thread.host.damaged += 1
@@ -161,6 +164,8 @@ class Gatherer:
         if rank is None:
             return
         thread.rank = rank
+        rank.connected = rank.connected or thread.spoke
+        thread.spoke = False
         rank.bus = rank.bus or said.facts.get("busId", "").removeprefix("0x").lower()
         group = rank.communicator
         if "localRanks" in said.facts:
@@ -213,8 +218,8 @@ class Gatherer:
             elif ring is None and not text.startswith("Ring "):
                 self._damage(thread, text)
             return
-        if thread.rank is not None:
-            thread.rank.connected = True
+        if thread.rank is None or not thread.rank.connected:
+            self._connected(thread, text, cut)
         if not text.startswith("NET/", at + 5):
             way = text[at + 5 : at + 45].split(" ", 1)[0]
             counts = thread.host.transports
@@ -280,6 +285,8 @@ class Gatherer:
     def _connected(self, thread: Thread, text: str, cut: bool) -> None:  # noqa: ARG002 (the form of every reader)
         if thread.rank is not None:
             thread.rank.connected = True
+        else:
+            thread.spoke = True
 
     def _net_ib(self, thread: Thread, text: str, cut: bool) -> None:
         process = thread.process

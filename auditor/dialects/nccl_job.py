@@ -12,11 +12,12 @@ WARNINGS = 50
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """Where something was said: index of the file, line from 1, the line itself (its beginning)."""
+    """Where something was said: index of the file, line from 1, what was said (its beginning), what stands before it."""
 
     file: int
     line: int
     text: str
+    head: str = ""
 
 
 @dataclass(slots=True)

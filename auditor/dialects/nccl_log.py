@@ -18,7 +18,6 @@ from auditor.dialects.nccl_lines import Lines, Stream, entries, head, unwrap
 MAX_BYTES = 16 << 30
 HOSTS, PROCESSES, HEADS = 20_000, 200_000, 100_000
 
-_WRAPPED = (b"\x1b", b"\r", b'{"')
 _WHOLE = re.compile(r"(?:Init (?:START|COMPLETE)|Connected all (?:rings|trees)(?:, .* GDR \d)?|per peer|/GDRDMA)\s*$")
 """Lines that end like this need no line's end behind them to be known as whole."""
 
@@ -43,7 +42,7 @@ class Reader:
         half = False
         for number, raw, cut in lines:
             self._gatherer.place = at, number
-            if raw[:1] == b'"' or any(mark in raw for mark in _WRAPPED):
+            if b"\x1b" in raw or b"\r" in raw or b'{"' in raw or raw.startswith(b'"'):
                 texts = list(unwrap(raw))
                 for text in texts:
                     half = self._text(file, text, cut=cut and text is texts[-1])
@@ -61,15 +60,21 @@ class Reader:
         """Take in a line; returns whether it stops in the middle."""
         at = text.find(" NCCL ")
         if at < 0:
+            self._gatherer.head = self._gatherer.level = ""
             self._gatherer.version(None, text)
             return False
-        if text.startswith("INFO ", at + 6) and text.find(" NCCL ", at + 10) < 0:
-            found = [(text[:at], "INFO", text[at + 11 :], False)]
-        else:
-            found = entries(text)
-        half = False
-        for number, (before, level, said, joined) in enumerate(found):
+        if not cut and text.startswith("INFO ", at + 6) and text.find(" NCCL ", at + 10) < 0:  # nearly every line
+            before = text[:at]
+            thread = self._heads.get(before) or self._thread(before, glued=False)
             file.entries += 1
+            if thread is not None:
+                self._gatherer.head, self._gatherer.level = before, "INFO"
+                self._gatherer.take(thread, text[at + 11 :], False)
+            return False
+        half = False
+        for number, (before, level, said, joined) in enumerate(entries(text)):
+            file.entries += 1
+            self._gatherer.head, self._gatherer.level = before, level
             half = joined or (cut and _WHOLE.search(said) is None)
             thread = self._heads.get(before) or self._thread(before, glued=number > 0)
             if thread is not None and level == "INFO":
