@@ -27,6 +27,9 @@ Traps of the field:
   `numactl -H`, `cat /proc/cmdline`, `ls /sys/module /sys/module/kernel`, `sysctl -e` with the settings that guides name. Read
   from captures only: `nvidia-smi -q`, `nvidia-smi`, `lscpu -J`, `lsmod`, `sysctl -a`, `amd-smi firmware`, `amd-smi topology`. A
   host without GPUs, or without NVSwitches, lacks some of these tools and is healthy.
+- Commands for the PCI bus: `grep -rs --include=class … . /sys/devices /sys/bus/pci/slots` (follows no link, opens nothing but the
+  files named), `sudo lspci -D -vv -d ::0604`, `nvidia-smi topo -m`. Read from captures only: `lspci` with `-vvv`, `-vv`, `-nn`,
+  `-tv` and without, `lstopo --of xml`, `nvidia-smi --query-gpu=… --format=csv`.
 - `/etc/nccl.conf` need not be there, and then it sets nothing: that is an answer. Which files a job uses beside it is a
   matter of the site, so a variable that no recorded file sets is unknown for the others.
 - The driver of the kernel itself has neither the `ecn` folder nor the `tc` folder of NVIDIA's own. Without the first nothing is

@@ -267,7 +267,7 @@ _NUMBERS = ("vendor_id", "device_id")
 
 SOURCES = (
     Source(
-        key="pci_sysfs", command=_COMMAND,
+        key="pci_sysfs", command=_COMMAND, aliases=("pci_sysfs",),
         fills=(
             Fill(Pci, Layer.APPLIED, (*_NUMBERS, *_COLUMNS)), Fill(NcclPath, Layer.APPLIED, ("nearest",), whole=False),
         ),
