@@ -11,12 +11,15 @@ fabric rules: `devices` {name: {role, facts and gaps as above}}, `cables` [["dev
 link rules: `a` and `b` {device, port, role, interface, facts {table.column: value | absent}, gaps {table.column: reason}},
 `plane`, `fabric`.
 
+log rules: `log`, the lines that the ranks of a job wrote.
+
 peer rules: `role` and `model` of the group, `address`, `column`, `values` {value: [devices]}, `words` {value: [sentences]},
 `unseen` [devices].
 """
 
 from dataclasses import replace
 from datetime import UTC, datetime
+from io import BytesIO
 from pathlib import Path
 
 from pydantic import TypeAdapter
@@ -25,6 +28,7 @@ from auditor import yamldoc
 from auditor.address import Address, Layer
 from auditor.checks import rules
 from auditor.checks.hops import hops
+from auditor.dialects.nccl_log import Reader
 from auditor.facts import TABLES, from_plain, schema
 from auditor.model import (
     ABSENT,
@@ -70,7 +74,14 @@ def judge(rule_id, case):
         role=case.get("role", ""),
         hardware_model=case.get("model", ""),
     )
-    subject = {RuleKind.DEVICE: state, RuleKind.LINK: link, RuleKind.FABRIC: cables, RuleKind.PEER: peers}[rule.kind](case)
+    makers = {
+        RuleKind.DEVICE: state,
+        RuleKind.LINK: link,
+        RuleKind.FABRIC: cables,
+        RuleKind.PEER: peers,
+        RuleKind.LOG: log,
+    }
+    subject = makers[rule.kind](case)
     judgements = list(rule.function(subject, context))
     said = {str(item.object): plain(item) for item in judgements}
     assert len(said) == len(judgements), "one judgement per object"
@@ -114,6 +125,12 @@ def state(case, device="leaf-01"):
             origins[row_type, layer, column] = (Origin("source", "0" * 64, "sonic", given.get("whole", True)),)
     gaps = tuple(gap(device, given) for given in case.get("gaps", []))
     return State(device, AT, tables, origins, gaps)
+
+
+def log(case):
+    reader = Reader()
+    reader.read(BytesIO(case["log"].encode()), "job.log")
+    return reader.finish()
 
 
 def gap(device, given):

@@ -33,8 +33,8 @@ def network_devices_differ(log: Log, context: RuleContext) -> Iterator[Judgement
         usual = len(found.reference)
         other = next(name for name, nics in found.lists.items() if set(nics) == set(found.reference))
         for name, nics in found.lists.items():
-            if name in found.own and len(nics) != usual:
-                continue  # each process sees its own device, and maybe not every process is in the logs
+            if found.own and len(nics) != usual and name not in found.missing:
+                continue
             said = ""
             severity = None
             if name in found.missing:

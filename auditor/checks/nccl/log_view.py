@@ -77,6 +77,8 @@ class Devices:
     lists: dict[str, dict[str, Nic]] = field(default_factory=dict)
     marks: dict[str, Mark | None] = field(default_factory=dict)
     own: set[str] = field(default_factory=set)
+    speakers: dict[str, int] = field(default_factory=dict)
+    """How many processes of a host list devices."""
     reference: tuple[str, ...] = ()
     missing: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
@@ -111,6 +113,7 @@ def devices(log: Log) -> Devices:
             for _, nic in sorted(process.nics.items()):
                 every.setdefault(nic.name, nic)
         found.lists[host.name] = every
+        found.speakers[host.name] = len(lists)
         found.marks[host.name] = next((process.nics_mark for process in lists if process.nics_mark), None)
         if any({nic.name for nic in process.nics.values()} != set(every) for process in lists):
             found.own.add(host.name)
@@ -118,8 +121,10 @@ def devices(log: Log) -> Devices:
     if sets:
         best = max(sets, key=lambda names: (sets[names], len(names), sorted(names)))
         found.reference = next(tuple(nics) for nics in found.lists.values() if set(nics) == best)
+    most = max(found.speakers.values(), default=0)
     for name, nics in found.lists.items():
-        if len(nics) < len(found.reference):
+        partly = found.own and found.speakers[name] < most  # each process sees its own, and some are not in the logs
+        if len(nics) < len(found.reference) and not partly:
             found.missing[name] = tuple(each for each in found.reference if each not in nics)
     return found
 
