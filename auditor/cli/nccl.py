@@ -61,6 +61,9 @@ def check_command(ctx: click.Context, /, **options: Any) -> None:
         text = json.dumps(nccl.document(done), indent=2, allow_nan=False) + "\n"
     else:
         shown = Options(colour=output is None and colour(), width=width(output), fail_on=fail_on)
-        text = (nccl.summary(done) if form.name == "text" else "") + form.render(done.run, shown)
+        parts = [nccl.summary(done)] if form.name == "text" else []
+        if done.run.findings or done.run.gaps or done.run.notes or not parts:
+            parts.append(form.render(done.run, shown))
+        text = "\n".join(parts)
     write(text, output)
     ctx.exit(done.code)

@@ -345,7 +345,9 @@ def summary(done: Accepted) -> str:
     lines = [f"{done.verdict.upper()}{who}", *(f"  {label.ljust(9)}{words}" for label, words in job.lines(done.log))]
     if done.log.ends:
         lines.append(f"  {'network'.ljust(9)}{_connections(done.log, seen)}")
-    return "\n".join([*lines, "", ""])
+    if done.verdict is Acceptance.ACCEPTED and not done.run.findings:
+        lines.append("Every rank was seen from its start to its connections, and nothing is wrong.")
+    return "\n".join(lines) + "\n"
 
 
 def _connections(log: Log, seen: Share) -> str:
