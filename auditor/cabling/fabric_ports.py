@@ -13,15 +13,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from auditor.address import Address
-from auditor.cabling.identity import Directory
+from auditor.cabling.identity import Directory, normal
 from auditor.cabling.view import LIVING, is_up
 from auditor.canonical import guid as canonical_guid
 from auditor.canonical import printable
 from auditor.dialects.ibnet import AGGREGATION, adapter_name, switch_name
 from auditor.facts import Value
-from auditor.model import Absent, Device, FabricPort, Fact, LinkEnd, NeighbourSeen, Place, PlanEnd, Via
+from auditor.model import Device, FabricPort, Fact, LinkEnd, NeighbourSeen, Place, PlanLink, Via
 
 _GUID = re.compile(r"(?:0x)?[0-9a-f]{16}")
+_GUID_LENGTHS = frozenset({16, 18})
 _NAMELESS = re.compile(r"[0-9a-f]{16}(?:/\d+)?")
 """The name of a port of which its host told nothing but a GUID."""
 _NUMBERED = re.compile(r"(?:[a-z]+)?0*(\d+)")
@@ -33,10 +34,9 @@ Port = tuple[str, str]
 
 
 def join_fabric(
-    planned: Iterable[PlanEnd],
+    links: Sequence[PlanLink],
     ends: Mapping[Place, LinkEnd],
     devices: Mapping[str, Device],
-    directory: Directory,
     fabric_ports: Sequence[FabricPort],
 ) -> dict[Place, LinkEnd]:
     """The ends of known devices that the walk shows, planned or not: those of `ends` with what it adds, and new ones.
@@ -44,7 +44,7 @@ def join_fabric(
     A planned port of a node that was seen has no living cable where the walk lists none for it. A node that is not in the
     walk is unknown: it may be off, or plugged nowhere. Aggregation nodes inside of switches are no ends of cables.
     """
-    return dict(_Join(planned, ends, devices, directory, fabric_ports).ends())
+    return dict(_Join(links, ends, devices, fabric_ports).ends())
 
 
 class _Join:
@@ -52,17 +52,15 @@ class _Join:
 
     def __init__(
         self,
-        planned: Iterable[PlanEnd],
+        links: Sequence[PlanLink],
         ends: Mapping[Place, LinkEnd],
         devices: Mapping[str, Device],
-        directory: Directory,
         fabric_ports: Sequence[FabricPort],
     ) -> None:
-        self._ends, self._devices, self._directory = ends, devices, directory
+        self._ends, self._devices, self._directory = ends, devices, Directory(ends.values(), devices, {})
         self._nodes: dict[str, FabricPort] = {}
         self._rows: defaultdict[Port, list[FabricPort]] = defaultdict(list)
         self._by_port_guid: dict[str, Port] = {}
-        self._described: dict[str, Fact] = {}
         for item in sorted(fabric_ports, key=lambda item: (item.witness, item.guid, item.port)):
             if AGGREGATION in item.description or AGGREGATION in item.peer_description:
                 continue
@@ -73,12 +71,14 @@ class _Join:
                 self._rows[item.guid, item.port].append(item)
                 if item.port_guid:
                     self._by_port_guid.setdefault(item.port_guid, (item.guid, item.port))
-        self._planned: defaultdict[str, list[Place]] = defaultdict(list)
+        self._planned: defaultdict[str, dict[Place, int | None]] = defaultdict(dict)
+        self._written: dict[Place, Place] = {}
         self._owners: defaultdict[str, set[Place]] = defaultdict(set)
-        for end in planned:
-            if end.place not in self._planned[end.device]:
-                self._planned[end.device].append(end.place)
-            self._own(end.id, end.place)
+        for link in links:
+            for end in (link.a, link.b):
+                self._planned[end.device][end.place] = link.speed
+                self._written[end.device, normal(end.port)] = end.place
+                self._own(end.id, end.place)
         for place, own in ends.items():
             for word in own.identities:
                 self._own(word, place)
@@ -91,7 +91,7 @@ class _Join:
         self._places.update(self._nameless())
 
     def _own(self, word: str, place: Place) -> None:
-        if _GUID.fullmatch(word.lower()):
+        if len(word) in _GUID_LENGTHS and _GUID.fullmatch(word.lower()):
             self._owners[canonical_guid(word)].add(place)
 
     def _recognise(self, node: FabricPort) -> str | None:
@@ -117,17 +117,21 @@ class _Join:
             owned = self._owners.get(guid)
             if self._boxes[device] > 1 and not owned:
                 return None
-            places = list(owned) if owned and self._boxes[device] > 1 else self._planned.get(device, [])
-            numbers = self._numbers[device] if places is self._planned.get(device) else _by_number(places)
+            if owned and self._boxes[device] > 1:
+                return _by_number(owned).get(number)
+            numbers = self._numbers.get(device, {})
+            known = numbers.get(number)
             # A port that no plan has is told only where every name in the plan is understood: `1/1` may be any number.
-            return numbers.get(number, (device, number) if len(numbers) == len(places) else None)
+            return known or ((device, number) if len(numbers) == len(self._planned.get(device, ())) else None)
         own = self._owned(node, number)
         if own is not None and not _NAMELESS.fullmatch(own[1]):
             return own
         host, hca = adapter_name(node.description)
         words = (f"{hca}/{number}", f"{hca}/p{number}", *([hca] if number == "1" else []))
-        known = (self._directory.port(device, word) for word in words if self._directory.device(host) == device)
-        return next(filter(None, known), own)
+        if self._directory.device(host) != device:
+            return own
+        found = (self._written.get((device, word)) or self._directory.port(device, word) for word in words)
+        return next(filter(None, found), own)
 
     def _owned(self, node: FabricPort, number: str) -> Place | None:
         """The one port with the GUID of a port of an adapter, or of the adapter itself where it has but one port."""
@@ -173,11 +177,13 @@ class _Join:
     def _linked(self, place: Place, port: Port, rows: Sequence[FabricPort]) -> LinkEnd:
         row, facts = rows[0], dict[str, Fact]()
         if row.fact is not None:
-            for name, value in (("rate", row.rate), ("width", row.width), ("speed", row.speed)):
+            wanted = self._planned[place[0]].get(place)
+            slow = row.rate is not None and wanted is not None and row.rate < wanted
+            for name, value in (("rate", row.rate), ("width", row.width), ("speed", row.speed))[: 3 if slow else 1]:
                 if value:
-                    facts[f"ib_port.{name}"] = _told(row, row.fact, value, name)
+                    facts[f"ib_port.{name}"] = _told(row.fact, value, name)
             if any(each.peer_port or each.state in LIVING for each in rows):
-                facts["interface.up"] = _told(row, row.fact, value=True)
+                facts["interface.up"] = _told(row.fact, value=True)
             elif row.state == "down":
                 facts |= self._dead(place, row)
         seen = tuple(dict.fromkeys(self._seen(each) for each in rows if each.peer_port))
@@ -187,7 +193,7 @@ class _Join:
         """That a port has no living cable; nothing where its own device says that it has one."""
         own = self._ends.get(place)
         known = item.fact is None or (own is not None and is_up(own))
-        return {} if item.fact is None or known else {"interface.up": _told(item, item.fact, value=False)}
+        return {} if item.fact is None or known else {"interface.up": _told(item.fact, value=False)}
 
     def _end(
         self, place: Place, node: FabricPort, number: str, facts: dict[str, Fact], seen: tuple[NeighbourSeen, ...] = ()
@@ -195,9 +201,7 @@ class _Join:
         """An end with what the walk tells of it, beside what its own device does."""
         own = self._ends.get(place)
         if node.fact is not None and node.fact.address.column == "description":
-            if node.guid not in self._described:
-                self._described[node.guid] = _told(node, node.fact, node.description)
-            facts["ib_node.description"] = self._described[node.guid]
+            facts["ib_node.description"] = node.fact
         if own is None or own.gap is not None:
             device = self._devices.get(place[0])
             role = "" if device is None else device.role
@@ -209,15 +213,14 @@ class _Join:
         """What is across a cable: the planned device and port, or as much of it as is known."""
         guid = row.peer_guid or self._by_port_guid.get(row.peer_port_guid, ("", ""))[0]
         place = self.place((guid, row.peer_port)) if guid else None
-        fact = None if row.fact is None else _told(row, row.fact, row.fact.value)
         if place is not None:
-            return NeighbourSeen(*place, "name", chassis=guid, via=Via.FABRIC, fact=fact)
+            return NeighbourSeen(*place, "name", chassis=guid, via=Via.FABRIC, fact=row.fact)
         text = printable(row.peer_description, 64)
         node = self._nodes.get(guid)
         is_switch = node is not None and node.kind == "switch"
         name = self._device.get(guid) or (switch_name(text) if is_switch else adapter_name(text))[0]
         port = f"port {row.peer_port} of {guid or row.peer_port_guid or 'an unknown node'}"
-        return NeighbourSeen(name, port, "name", "" if name else text, guid, Via.FABRIC, fact=fact)
+        return NeighbourSeen(name, port, "name", "" if name else text, guid, Via.FABRIC, fact=row.fact)
 
 
 def _by_number(places: Iterable[Place]) -> dict[str, Place]:
@@ -230,8 +233,8 @@ def _by_number(places: Iterable[Place]) -> dict[str, Place]:
     return {number: same[0] for number, same in found.items() if len(same) == 1}
 
 
-def _told(item: FabricPort, fact: Fact, value: Value | Absent | None, column: str = "") -> Fact:
-    """A fact that the walk's host tells, by a cell of the row that it comes from."""
+def _told(fact: Fact, value: Value, column: str = "") -> Fact:
+    """A fact that the walk tells, by a cell of the row that it comes from."""
     at = fact.address
     address = Address(at.table, at.key, column, at.layer) if column else at
-    return Fact(address, value, fact.layer, fact.platform, fact.source, fact.digest, fact.gap, fact.command, item.witness)
+    return Fact(address, value, fact.layer, fact.platform, fact.source, fact.digest, None, fact.command, fact.device)

@@ -35,14 +35,13 @@ def build_wiring(
     """
     planned = [end for link in plan.links for end in (link.a, link.b)]
     full = dict(ends)
+    if fabric_ports:
+        full.update(join_fabric(plan.links, full, devices, fabric_ports))
+    gaps: dict[str, Gap] = {}
     for end in planned:
         if end.place not in full:
-            full[end.place] = _unseen(end, devices.get(end.device))
-    ids = {end.place: end.id for end in planned if end.id}
-    directory = Directory(full.values(), devices, ids)
-    if fabric_ports:
-        full.update(join_fabric(planned, full, devices, directory, fabric_ports))
-        directory = Directory(full.values(), devices, ids)
+            full[end.place] = _unseen(end, devices.get(end.device), gaps)
+    directory = Directory(full.values(), devices, {end.place: end.id for end in planned if end.id})
     peers: defaultdict[Place, set[Place]] = defaultdict(set)
     for link in plan.links:
         one, other = link.a.place, link.b.place
@@ -59,12 +58,9 @@ def build_wiring(
     )
 
 
-def _unseen(end: PlanEnd, device: Device | None) -> LinkEnd:
-    gap = Gap(
-        end.device,
-        "*",
-        "",
-        GapReason.NOT_COLLECTED,
-        "outside the scope, and the store holds no facts of it that are young enough",
-    )
-    return LinkEnd(end.device, end.port, None, "" if device is None else device.role, gap=gap)
+def _unseen(end: PlanEnd, device: Device | None, gaps: dict[str, Gap]) -> LinkEnd:
+    """An end of which nothing is known; the gap is one for the whole device."""
+    if end.device not in gaps:
+        detail = "outside the scope, and the store holds no facts of it that are young enough"
+        gaps[end.device] = Gap(end.device, "*", "", GapReason.NOT_COLLECTED, detail)
+    return LinkEnd(end.device, end.port, None, "" if device is None else device.role, gap=gaps[end.device])

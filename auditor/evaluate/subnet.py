@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from auditor.address import Address
 from auditor.checks.look import Look
 from auditor.facts import IbNode, IbPort
@@ -48,6 +50,6 @@ def fabric_ports(state: State) -> tuple[FabricPort, ...]:
 
 
 def _first(look: Look, row: IbNode | IbPort, *names: str) -> Fact | None:
-    """The fact of the first of these columns that the row has."""
+    """The fact of the first of these columns that the row has, with the device that tells it."""
     column = next((name for name in names if getattr(row, name) is not None), None)
-    return None if column is None else look.fact(row.TABLE, row.key, column)
+    return None if column is None else replace(look.fact(row.TABLE, row.key, column), device=look.state.device)

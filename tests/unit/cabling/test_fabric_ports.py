@@ -23,7 +23,8 @@ CABLES = ((ONE, "1", LEAF, "1"), (TWO, "1", LEAF, "2"), (LEAF, "33", SPINE, "1")
 
 
 def fact(table, *key, column, value="?"):
-    return Fact(Address(table, key, column), value, Layer.APPLIED, "infiniband", "ibnetdiscover")
+    device = "fm-1" if table.startswith("ib_") else ""
+    return Fact(Address(table, key, column), value, Layer.APPLIED, "infiniband", "ibnetdiscover", device=device)
 
 
 def node(guid, description, ports=65, whole=True):
