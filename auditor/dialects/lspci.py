@@ -31,6 +31,9 @@ _LINK = re.compile(r"Speed (?:(\d+(?:\.\d+)?)GT/s|unknown)(?: \(\w+\))?, Width x
 _BUS = re.compile(r"primary=([0-9a-f]{2}), secondary=([0-9a-f]{2}), ")
 _PORT = re.compile(r"\] Express (?:\(v\d+\) )?([A-Z][^,]*?)(?: \(Slot[+-]\))?(?:, |$)")
 _ACS = re.compile(r"ReqRedir([+-]) CmpltRedir([+-])")
+MAX_LINE = 1000
+"""Characters of a line that are looked at. The longest real ones, product names of adapters, have some 300."""
+
 _ALL_ONES = 63
 """Lanes that a register of ones says: nobody answers at this address any more."""
 
@@ -75,9 +78,9 @@ def functions(body: str) -> Iterator[Function]:
         if line[0] in " \t":
             if current is None:
                 raise ValueError(f"line {number} belongs to no function: {line.strip()[:60]!r}")
-            _detail(current, line.strip())
+            _detail(current, line[:MAX_LINE].strip())
             continue
-        found = _HEAD.fullmatch(line)
+        found = _HEAD.fullmatch(line[:MAX_LINE])
         if found is None:
             raise ValueError(f"line {number} names no function: {line[:60]!r}")
         if current is not None:

@@ -180,6 +180,7 @@ def lspci(body: str, _parameters: Mapping[str, str]) -> Iterator[Normalised]:
     if any(function.class_code == BRIDGE for function in found) and not bridges:
         yield Unread(Pci, (), "parent", GapReason.NOT_COLLECTED, "no bus numbers of bridges in the answer")
     yield from links(seen, parents)
+    yield from _unread_acs(found)
     yield from _numa_gap(seen)
     yield from _without_numbers(found)
 
@@ -199,6 +200,7 @@ def lspci_bridges(body: str, _parameters: Mapping[str, str]) -> Iterator[Normali
     yield from _cut(body, found)
     for function in found:
         yield Pci(address=function.address, acs=_redirects(function))
+    yield from _unread_acs(found)
     denied = sum(function.denied for function in found)
     if denied:
         yield Unread(Pci, (), "acs", GapReason.PERMISSION, f"capabilities of {denied} bridges are shown to root only")
@@ -215,6 +217,12 @@ def _cut(body: str, found: list[printed.Function]) -> Iterator[Unread]:
     if found and re.search(r"\n[ \t]*\n\s*\Z", body) is None:
         found[-1].acs_unread = found[-1].acs is None
         yield Unread(Pci, reason=GapReason.TRUNCATED, detail="no empty line behind the last function: cut, or trimmed")
+
+
+def _unread_acs(found: list[printed.Function]) -> Iterator[Unread]:
+    for function in found:
+        if function.acs_unread:
+            yield Unread(Pci, (function.address,), "acs", GapReason.TRUNCATED, "its state is not in the answer")
 
 
 def _records(body: str) -> list[printed.Function]:
@@ -295,7 +303,7 @@ SOURCES = (
     Source(
         key="lspci", command="lspci -vvv", sent=False,
         aliases=(
-            "lspci -vv", "lspci -v", "lspci -D -vvv", "lspci -vvv -D", "lspci -Dvvv", "lspci -vvvD", "lspci -D -vv",
+            "lspci -vv", "lspci -D -vvv", "lspci -vvv -D", "lspci -Dvvv", "lspci -vvvD", "lspci -D -vv",
             "lspci -vv -D", "lspci -Dvv", "lspci -nnvvv", "lspci -vvvnn", "lspci -nn -vvv", "lspci -vvv -nn", "lspci -nnvv",
             "lspci -vvnn", "lspci -nn -vv", "lspci -vv -nn", "lspci -D -nn -vvv", "lspci -Dnnvvv", "lspci -vvvnnD",
         ),
