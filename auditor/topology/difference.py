@@ -139,7 +139,8 @@ class _Comparison:
         return "behind a switch of its own" if inner else "at the processor"
 
     def _near(self, shape: Shape, gpu: str) -> list[str]:
-        found = nearest({nic: shape.kind(gpu, nic) for nic in shape.labels("NIC")})
+        nics = shape.labels("NIC")
+        found = nearest({nic: shape.kind(gpu, nic) for nic in nics}, {nic: shape.steps(gpu, nic) for nic in nics})
         return [nic for nic, near in found.items() if near]
 
     def _nearest(self) -> Iterator[tuple[str, str]]:

@@ -11,6 +11,9 @@ from auditor.topology.tree import Device, Pci, Topology, devices
 KINDS = ("PIX", "PXB", "PHB", "NODE", "SYS")
 """Nearest first. A dump of the library does not show host bridges, so it tells no NODE from PHB."""
 
+_SHARED = ("PIX", "PXB")
+_RANKS = {"PIX": 0, "PXB": 1, "PHB": 2, "NODE": 2, "SYS": 3}
+
 
 @dataclass(frozen=True, slots=True)
 class Path:
@@ -35,17 +38,24 @@ def paths(topology: Topology) -> Iterator[Path]:
         if gpu.gpu is None:
             continue
         kinds = {name: shape.kind(gpu.label, nic.label) for name, nic in nics.items()}
-        near = nearest(kinds)
+        near = nearest(kinds, {name: shape.steps(gpu.label, nic.label) for name, nic in nics.items()})
         for name, nic in nics.items():
             yield Path(gpu.label.removeprefix("GPU "), name, kinds[name], near[name], _bandwidth(gpu, nic))
 
 
-def nearest(kinds: Mapping[str, str | None]) -> dict[str, bool | None]:
-    """Which of these distances is the shortest; several may be. An unknown one is farther than a shared switch."""
-    known = [KINDS.index(kind) for kind in kinds.values() if kind is not None]
-    best = min(known, default=None)
-    settled = best is not None and (best <= KINDS.index("PXB") or len(known) == len(kinds))
-    return {name: (kind is not None and KINDS.index(kind) == best) if settled else None for name, kind in kinds.items()}
+def nearest(kinds: Mapping[str, str | None], steps: Mapping[str, int]) -> dict[str, bool | None]:
+    """Which of these distances is the shortest; several may be. `steps`: of those below a shared switch, how many switches lie
+    between (0 below one); in a tree of switches only they tell the port next to a GPU from that of its neighbour.
+
+    Beyond a switch, host bridges make no difference, as to the library. An unknown one is farther than a shared switch.
+    """
+    known = {}
+    for name, kind in kinds.items():
+        if kind is not None:
+            known[name] = (_RANKS[kind], steps.get(name, 0) if kind in _SHARED else 0)
+    best = min(known.values(), default=None)
+    settled = best is not None and (best[0] <= _RANKS["PXB"] or len(known) == len(kinds))
+    return {name: known.get(name) == best if settled else None for name in kinds}
 
 
 def _bandwidth(gpu: Device, nic: Device) -> int | None:

@@ -90,6 +90,7 @@ def affinity(gpus: Mapping[str, Place], nics: Mapping[str, Place]) -> Iterator[t
     hidden = all(place.numa is None for place in (*gpus.values(), *nics.values()))
     for gpu, place in gpus.items():
         kinds = {nic: kind(place, other) for nic, other in nics.items()}
-        near = nearest({nic: None if hidden and found == "PHB" else found for nic, found in kinds.items()})
+        visible = {nic: None if hidden and found == "PHB" else found for nic, found in kinds.items()}
+        near = nearest(visible, {nic: len(set(place.bridges) ^ set(other.bridges)) for nic, other in nics.items()})
         for nic, found in kinds.items():
             yield gpu, nic, found, near[nic]

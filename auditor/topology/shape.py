@@ -110,6 +110,10 @@ class Shape:
             return None
         return "PHB" if nodes[0] == nodes[1] else "SYS"
 
+    def steps(self, one: str, other: str) -> int:
+        """How many switches stand above one of two devices and not above the other."""
+        return sum(len({one, other} & group.members) == 1 for group in self.groups if not group.adapter)
+
     def without(self, labels: Iterable[str]) -> Shape:
         """The shape that is left when these devices are taken out; switches with nothing below them go too."""
         gone = frozenset(labels)

@@ -31,7 +31,7 @@ def topo(body: str, _parameters: Mapping[str, str]) -> Iterator[Normalised]:
         raise NormaliseError("nvidia_topo", "matrix", str(error)) from error
     for gpu in found.gpus:
         kinds = {port: found.kinds.get((gpu, port)) for port in found.ports}
-        near = nearest(kinds) if None not in kinds.values() else dict.fromkeys(kinds)
+        near = nearest(kinds, {}) if None not in kinds.values() else dict.fromkeys(kinds)
         for port, kind in kinds.items():
             yield NcclPath(gpu=gpu, nic=port, kind=kind, nearest=near[port])
         if None in kinds.values():

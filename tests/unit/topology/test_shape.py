@@ -1,6 +1,20 @@
 import pytest
 
-from auditor.topology import Cpu, Gpu, GpuLink, Net, Pci, Shape, Topology, devices, difference, fingerprint, paths, shape_of
+from auditor.topology import (
+    Cpu,
+    Gpu,
+    GpuLink,
+    Net,
+    Pci,
+    Shape,
+    Topology,
+    devices,
+    difference,
+    fingerprint,
+    nearest,
+    paths,
+    shape_of,
+)
 
 GB = 1_000_000_000
 
@@ -51,6 +65,38 @@ def test_every_gpu_has_its_nearest_port():
 def test_several_ports_at_one_distance_are_all_nearest():
     host = Topology((Cpu(0, children=(gpu(0, "0000:11:00.0"), nic("a", "0000:12:00.0"), nic("b", "0000:13:00.0"))),))
     assert {path.nic for path in paths(host) if path.nearest} == {"a", "b"}
+
+
+def test_in_a_tree_of_switches_the_port_below_the_same_one_is_nearest():
+    """As in hosts where an outer switch feeds two inner ones, each with GPUs and an adapter of its own."""
+    inner = [
+        switch(f"0000:{bus}0:00.0", gpu(number, f"0000:{bus}2:00.0"), nic(name, f"0000:{bus}4:00.0"))
+        for number, (bus, name) in enumerate([("2", "a"), ("3", "b")])
+    ]
+    host = Topology((Cpu(0, children=(switch("0000:10:00.0", *inner),)),))
+    told = {(path.gpu, path.nic): (path.kind, path.nearest) for path in paths(host)}
+    assert told == {("0", "a"): ("PIX", True), ("0", "b"): ("PXB", False), ("1", "a"): ("PXB", False), ("1", "b"): ("PIX", True)}
+
+
+def test_among_ports_several_switches_away_the_fewest_count():
+    near = switch("0000:20:00.0", switch("0000:21:00.0", gpu(0, "0000:22:00.0")), nic("a", "0000:24:00.0"))
+    host = Topology((Cpu(0, children=(switch("0000:10:00.0", near, switch("0000:30:00.0", nic("b", "0000:34:00.0"))),)),))
+    told = {path.nic: (path.kind, path.nearest) for path in paths(host)}
+    assert told == {"a": ("PXB", True), "b": ("PXB", False)}
+
+
+def test_beyond_the_processor_the_number_of_switches_says_nothing():
+    host = Topology(
+        (
+            Cpu(0, children=(gpu(0, "0000:11:00.0"),)),
+            Cpu(1, children=(switch("0000:80:00.0", nic("a", "0000:82:00.0")), nic("b", "0000:83:00.0"))),
+        )
+    )
+    assert {path.nic: path.nearest for path in paths(host)} == {"a": True, "b": True}
+
+
+def test_host_bridges_make_no_port_nearer():
+    assert nearest({"a": "PHB", "b": "NODE", "c": "SYS"}, {}) == {"a": True, "b": True, "c": False}
 
 
 def test_a_path_is_as_wide_as_its_narrowest_link():
