@@ -61,7 +61,8 @@ def join(commands: Sequence[Command], mark: Mark) -> str:
     """One line that any login shell takes: runs each command under `sh` without input and prints the marks.
 
     `timeout` ends a command that hangs where coreutils has it; a command under sudo belongs to root, and no signal from
-    here reaches it. The PATH of a session without login lacks the sbin folders. Noise before the first mark is skipped.
+    here reaches it; root needs none where none is installed. The PATH of a session without login lacks the sbin folders.
+    Noise before the first mark is skipped.
     """
     half = len(mark.text) // 2
     steps = [
@@ -71,6 +72,7 @@ def join(commands: Sequence[Command], mark: Mark) -> str:
         r"""m() { printf "\n%s %s %s\n" "$a$b" "$1" "$2" >&2; printf "\n%s %s %s\n" "$a$b" "$1" "$2"; }""",
         'w() { shift; "$@"; }',
         'if timeout -k 1 5 true; then w() { timeout -k 1 "$@"; }; fi',
+        """if [ -z "$(command -v sudo)" ] && [ "$(id -u)" = 0 ]; then sudo() { shift; "$@"; }; fi""",
         "m 0 0",
     ]
     for number, command in enumerate(commands, 1):

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -121,3 +122,15 @@ def test_a_command_that_hangs_is_ended_where_there_is_timeout() -> None:
     done = subprocess.run(["sh", "-c", line], capture_output=True, timeout=15, check=False)
     out = split(mark, done.stdout, 2)
     assert [(piece.body, piece.status) for piece in out.pieces] == [(b"", 124), (b"next\n", 0)]
+
+
+@pytest.mark.parametrize(("user", "body", "status"), [("0", b"seen\n", 0), ("1000", b"", 127)])
+def test_root_needs_no_sudo_where_none_is_installed(tmp_path: Path, user: str, body: bytes, status: int) -> None:
+    (tmp_path / "sh").symlink_to("/bin/sh")
+    (tmp_path / "id").write_text(f"#!/bin/sh\necho {user}\n")
+    (tmp_path / "id").chmod(0o755)
+    mark = Mark.fresh()
+    line = join([Command("echo seen", Privilege.SUDO)], mark)
+    done = subprocess.run(["/bin/sh", "-c", line], capture_output=True, timeout=15, check=False, env={"PATH": str(tmp_path)})
+    (piece,) = split(mark, done.stdout, 1).pieces
+    assert (piece.body, piece.status) == (body, status)
