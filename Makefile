@@ -8,7 +8,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-DEBIAN := lldpd openssh-server iproute2 ethtool
+DEBIAN := lldpd openssh-server iproute2 ethtool ibsim-utils infiniband-diags
 
 .PHONY: help demo test test-system lint docs bench wheel clean
 
@@ -27,10 +27,11 @@ test: $(READY) ## all tests that need only Python and the package index
 	$(BIN)/python -m pytest -n auto tests --ignore=tests/system
 
 test-system: $(READY) ## tests that need root and Debian packages (installed here when root)
-	@if [ "$$(id -u)" = 0 ] && ! dpkg -s $(DEBIAN) >/dev/null 2>&1; then \
-		apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install --no-install-recommends $(DEBIAN) >/dev/null; \
+	@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && ! dpkg -s $(DEBIAN) >/dev/null 2>&1; then \
+		apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install --no-install-recommends $(DEBIAN) >/dev/null || \
+		echo "not all of $(DEBIAN) could be installed: tests that need them are skipped"; \
 	fi
-	$(BIN)/python -m pytest tests/system
+	$(BIN)/python -m pytest -rs tests/system
 
 lint: $(READY) ## style, types and import contracts
 	$(BIN)/ruff check .

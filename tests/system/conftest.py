@@ -1,4 +1,7 @@
-"""Real daemons: two lldpd joined by a cable of the kernel's, and an OpenSSH server on loopback."""
+"""Real daemons: two lldpd joined by a cable of the kernel's, and an OpenSSH server on loopback.
+
+`fleet.py` has whole machines with both, and cables to be moved.
+"""
 
 import json
 import os
@@ -23,6 +26,24 @@ def need(*programs):
     missing = [program for program in programs if shutil.which(program, path=os.environ["PATH"] + ":/usr/sbin:/sbin") is None]
     if missing:
         pytest.skip(f"needs {', '.join(missing)}: run `make test-system` as root")
+
+
+def need_namespaces():
+    """Skip where not even root may make namespaces, as in a container."""
+    tried = subprocess.run(("unshare", "--net", "--uts", "--mount", "--pid", "--fork", "true"), capture_output=True, text=True)
+    if tried.returncode:
+        pytest.skip(f"needs the right to make namespaces: {tried.stderr.strip()}")
+
+
+def pytest_terminal_summary(terminalreporter):
+    """How many of these tests ran and how many did not: a skipped test proves nothing."""
+    here = Path(__file__).parent.name
+    count = {
+        outcome: sum(f"/{here}/" in report.nodeid for report in terminalreporter.getreports(outcome))
+        for outcome in ("passed", "failed", "error", "skipped")
+    }
+    skipped = count.pop("skipped")
+    terminalreporter.line(f"system tests: {sum(count.values())} ran, {skipped} skipped")
 
 
 def run(*command):
