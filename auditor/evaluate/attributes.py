@@ -228,22 +228,26 @@ def _labels(groups: Mapping[str, frozenset[str]]) -> dict[str, str]:
 
 
 def _judged_cells(results: Iterable[Result], baselines: Iterable[Sequence[Baseline]]) -> dict[str, set[str]]:
-    """The columns of each row (as text) that some rule called right or wrong."""
+    """The columns of each row (as text) that some rule called right or wrong. What a rule may go without it judges only where
+    it calls the row wrong."""
     columns: dict[str, set[tuple[str, str]]] = defaultdict(set)
+    beside: dict[str, set[tuple[str, str]]] = defaultdict(set)
     for several in baselines:
         for line in lines(several):
             columns[line.id].add((line.at.table, str(line.at.column)))
     for rule in rules().values():
         if rule.family not in _BESIDE and rule.kind is RuleKind.DEVICE:
-            for read in set(rule.reads) - set(rule.optional):
+            for read in set(rule.reads):
                 table, _, name = read.partition(".")
-                columns[rule.id].add((table, name))
+                (beside if read in rule.optional else columns)[rule.id].add((table, name))
     judged: dict[str, set[str]] = defaultdict(set)
     for result in results:
         known = columns.get(result.rule, set())
-        for text in (*result.passed, *result.failed):
-            table = text[text.index(":") + 1 :].partition("[")[0] if ":" in text else ""
-            judged[text].update(name for each, name in known if each == table)
+        wrong = known | beside.get(result.rule, set())
+        for texts, pairs in ((result.passed, known), (result.failed, wrong)):
+            for text in texts:
+                table = text[text.index(":") + 1 :].partition("[")[0] if ":" in text else ""
+                judged[text].update(name for each, name in pairs if each == table)
     return judged
 
 

@@ -12,6 +12,7 @@ from auditor.facts import TABLES, schema
 from auditor.model import Gap, GapReason, Platform, RawOutput, Source, State
 from auditor.parse.answer import Parsed, parse_output
 from auditor.parse.merge import Merge
+from auditor.parse.naming import name_ports
 from auditor.parse.templates import shipped_parsers, template
 
 __all__ = ["Parsed", "parse_device", "parse_output", "shipped_parsers", "template"]
@@ -41,6 +42,7 @@ def parse_device(
             continue
         source = platform.source(output.source)
         parsed.append((output, source, platform, parse_output(output, source, platform, parsers)))
+    name_ports(parsed)
     replaced = _replaced(parsed)
     for output, source, platform, result in parsed:
         if (platform.name, source.key) not in replaced:

@@ -13,11 +13,12 @@ from auditor.cabling.links import build_wiring
 from auditor.cabling.rails import RailSight, infer_plan
 from auditor.cabling.words import WorkOrders, sentence
 from auditor.canonical import natural
+from auditor.checks import rules
 from auditor.checks.cabling import UNPROVEN
 from auditor.evaluate import cabling, links
 from auditor.evaluate.causes import Told
 from auditor.evaluate.device import Judged
-from auditor.model import CableCause, CauseKind, Fact, Finding, LinkEnd, Place, Plan, Severity, Wiring, is_host
+from auditor.model import CableCause, CauseKind, Fact, Finding, LinkEnd, Place, Plan, RuleKind, Severity, Wiring, is_host
 from auditor.platforms import platforms
 from auditor.store import Store
 from auditor.workflows.project import Project
@@ -83,13 +84,28 @@ def judge(request: Request, project: Project, cables: Wiring, gathered: Gathered
             for cell in end.failed:
                 failed.setdefault(cell, ("port", f"{end.device}:interface[{end.interface or end.port}]"))
     names = frozenset(device.name for device in request.devices)
-    judged = links.judge(cables.links, project.fabric, failed, names, request.only)
+    judged = links.judge(cables.links, project.fabric, failed, names, request.only, _params(request, project))
     cabled = cabling.judge(cables, project.fabric, names, request.only, gathered.heard)
     judged.findings.extend(cabled.findings)
     judged.results.extend(cabled.results)
     facts = _facts(cables.ends.values()) if judged.findings else {}
     judged.findings = [_prove(finding, facts, raw) for finding in judged.findings]
     return judged
+
+
+def _params(request: Request, project: Project) -> dict[str, object]:
+    """Params of link rules: the lines that the baselines of the judged devices hold, together. A link has two ends, and either
+    end's baseline may speak of it."""
+    several = (baseline for device in request.devices for baseline in project.baselines_for(device))
+    baselines = {(baseline.profile, baseline.version, baseline.digest): baseline for baseline in several}
+    found: dict[str, object] = {}
+    for rule in (rule for rule in rules().values() if rule.kind is RuleKind.LINK and rule.params_type is not None):
+        lines: list[object] = []
+        for _, baseline in sorted(baselines.items()):
+            lines += [line for line in baseline.params.get(rule.id, ()) if line not in lines]
+        if lines:
+            found[rule.id] = lines
+    return found
 
 
 def told(request: Request, project: Project, cables: Wiring) -> Mapping[str, Told]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from functools import cache
 from importlib import resources
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from auditor import yamldoc
+from auditor.model import Severity
 
 
 class _Part(BaseModel):
@@ -22,6 +24,20 @@ class Knob(_Part):
     default: int = Field(ge=0, le=255)
 
 
+class Silencer(_Part):
+    """A variable that turns one of the library's own checks off, and what then goes unseen."""
+
+    variable: str
+    off: Literal["zero", "nonzero"]
+    hides: str = Field(min_length=1)
+    severity: Severity = Severity.WARNING
+
+    def silences(self, text: str) -> bool:
+        """Whether this value turns the check off; one that is no number leaves the library's default."""
+        value = number(text.strip().removeprefix("-"))
+        return value is not None and (value == 0) is (self.off == "zero")
+
+
 class Library(_Part):
     """One collective library as `data/collectives.yaml` describes it; the keys are explained there."""
 
@@ -30,6 +46,8 @@ class Library(_Part):
     assumed: bool = False
     site_file: str = ""
     devices: str = ""
+    address_index: str = ""
+    silencers: tuple[Silencer, ...] = ()
     unset: tuple[str, ...] = ()
     ordinary: Knob
     gpu_initiated: Knob | None = None

@@ -1,4 +1,4 @@
-"""Firmware rules: which versions may run on which part."""
+"""`firmware.not_allowed`: components that run a version which the baseline does not allow for that very part."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from fnmatch import fnmatchcase
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field
 
 from auditor.address import Address
-from auditor.baseline import operators
+from auditor.checks.firmware.versions import Versions
 from auditor.facts import Firmware
 from auditor.model import (
     ABSENT,
@@ -29,57 +29,15 @@ from auditor.model import (
 )
 
 
-class Allowed(BaseModel):
+class Allowed(Versions):
     """One line of `params`: which versions a component may run. Several lines for one part are a set of good values."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    component: str = Field(min_length=1, description="Component, or a glob over components: `nic.*`")
-    part: str | None = Field(default=None, description="Only components with this vendor part number")
-    psid: list[str] = Field(default_factory=list, description="Only adapters with one of these parameter-set ids")
-    version: str | None = Field(default=None, description="Allowed range, as the operator `version` reads it: `>=28.39,<28.43`")
-    among: list[str] | None = Field(default=None, alias="in", min_length=1, description="Allowed versions, one by one")
     severity: Severity = Field(default=Severity.ERROR, description="Severity of running something else")
     why: str = Field(min_length=1, description="Why these versions")
 
-    @model_validator(mode="after")
-    def _one_set(self) -> Allowed:
-        if (self.version is None) == (self.among is None):
-            raise ValueError("give either `version` (a range) or `in` (a list of versions)")
-        if self.version is not None and (problem := operators.check_value("version", self.version, "str")):
-            raise ValueError(f"`version` {problem}")
-        return self
-
-    @property
-    def explicit(self) -> bool:
-        """Whether it names one component that must be there."""
-        return not set("*?[") & set(self.component)
-
-    @property
-    def words(self) -> str:
-        """The good values as a person says them."""
-        values = self.version if self.version is not None else " or ".join(self.among or ())
-        part = f" on {self.part}" if self.part else ""
-        return values + part + (f" (PSID {', '.join(self.psid)})" if self.psid else "")
-
-    def allows(self, version: str) -> bool:
-        """Whether this line calls the version good."""
-        if self.among is not None:
-            return version in self.among
-        return operators.holds("version", version, self.version)
-
-    def speaks_of(self, part: Cell, psid: Cell) -> bool | Cell:
-        """Whether the line is meant for this component, or the cell that leaves it open. A matching PSID settles the part."""
-        if self.part is not None and part.present and part.value != self.part:
-            return False
-        if self.psid:
-            return psid.value in self.psid if psid.known else psid
-        if self.part is None or part.present:
-            return True
-        return part if part.value is None else False
-
 
 @check(
+    family="firmware",
     reads=("firmware.version", "firmware.part_number", "firmware.psid"),
     optional=("firmware.part_number", "firmware.psid"),
     severity=Severity.ERROR,
@@ -116,12 +74,12 @@ def _judge(state: State, component: str, lines: list[Allowed], there: bool) -> I
     if version.value is ABSENT and not there:
         yield failed(row, _deviation(state, "absent", f"{component} is not there", sure or lines, (version,)))
     elif not version.present:
-        yield unseen(row, _gap(state, version))
+        yield unseen(row, why_unknown(state, version))
     elif any(line.allows(str(version.value)) for line in sure):
         yield passed(row)
     elif any(line.allows(str(version.value)) for line, _ in doubts) or not sure:
         every = not sure and all(line.allows(str(version.value)) for line, _ in doubts)
-        yield passed(row) if every else unseen(row, _gap(state, doubts[0][1]))
+        yield passed(row) if every else unseen(row, why_unknown(state, doubts[0][1]))
     else:
         cells = (version, *(cell for cell in (part, psid) if cell.present))
         named = "".join(f", {word} {cell.value}" for word, cell in (("part", part), ("PSID", psid)) if cell.present)
@@ -141,7 +99,7 @@ def _deviation(state: State, observed: str, message: str, lines: list[Allowed], 
     )
 
 
-def _gap(state: State, cell: Cell) -> Gap:
+def why_unknown(state: State, cell: Cell) -> Gap:
     """Why a cell cannot be used: its gap, or that the component is there and does not tell, which is no mismatch."""
     column, key = str(cell.address.column), cell.address.key
     silent = f"{key[0]} does not tell its {column.replace('_', ' ')}"
