@@ -70,8 +70,9 @@ class Function:
 def functions(body: str) -> dict[str, Function]:
     """Every function of an answer, by address."""
     found: dict[str, Function] = {}
+    paths: dict[str, list[str]] = {}
     for path, name, value in _FILE.findall(body):
-        above = _above(path)
+        above = paths[path] if path in paths else paths.setdefault(path, _above(path))
         if not above:
             continue
         if above[-1] not in found:
