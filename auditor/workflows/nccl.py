@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import sys
+import uuid
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -94,7 +95,7 @@ def check(
     blind = list(dict.fromkeys([*gaps(log), *blind, *(rails.gaps(log) if rails is not None else ())]))
     told, roots = causes.gather(found)
     run = Run(
-        id="",
+        id=f"{started:%Y%m%dT%H%M%S}-{uuid.uuid4().hex[:8]}",
         started_at=started,
         finished_at=datetime.now(UTC),
         tool_version=__version__,

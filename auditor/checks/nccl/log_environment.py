@@ -6,12 +6,10 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 
+from auditor.checks.nccl.libraries import libraries
 from auditor.checks.nccl.log_view import few, proof, ranks_of, whole
 from auditor.dialects.nccl_job import Host, Log, Seen
 from auditor.model import Deviation, Judgement, RuleContext, RuleKind, Severity, check, failed, passed
-
-CHECKS = ("NCCL_CHECKS_DISABLE", "NCCL_IGNORE_NET_MISMATCH")
-"""Variables that switch off what the library checks by itself."""
 
 _OWN = re.compile(r"[NR]CCL_(?:HOSTID|COMM_ID|DEBUG\w*|RAS_ADDR|\w+_DUMP_FILE\w*|SOCKET_IFNAME|OOB_NET_IFNAME)")
 """Variables that are a host's or a rank's own: names of interfaces, addresses, places of files that are written."""
@@ -97,26 +95,31 @@ def _canonical(variable: str, value: str) -> str:
     remedy="Take the variable out of the job's environment and look at what the check then says.",
 )
 def checks_disabled(log: Log, context: RuleContext) -> Iterator[Judgement]:  # noqa: ARG001 (the form of a rule)
-    """No job switches the library's own checks off (NCCL_CHECKS_DISABLE, NCCL_IGNORE_NET_MISMATCH).
+    """No job switches the library's own checks off.
+
+    Which variables do, at which values and what then goes unseen stands in `data/collectives.yaml`, each with its source.
 
     Why it matters: hosts with unequal devices then start a job that hangs later, without a word.
     """
+    silencers = [silencer for library in libraries() for silencer in library.silencers]
     for host in log.hosts.values():
         found = [
-            (variable, seen)
-            for variable in CHECKS
-            for value, seen in host.environment.get(variable, {}).items()
-            if value not in ("0", "")
+            (silencer, value, seen)
+            for silencer in silencers
+            for value, seen in host.environment.get(silencer.variable, {}).items()
+            if silencer.silences(value)
         ]
         if found:
-            names = few(dict.fromkeys(variable for variable, _ in found))
+            found.sort(key=lambda item: item[0].severity.rank)
+            said = few(f"{silencer.variable}={value}" for silencer, value, _ in found)
             yield failed(
                 host.name,
                 Deviation(
-                    "checks as the library makes them",
-                    f"{names} set",
-                    f"{host.name}: {names} switches off what the library checks by itself",
-                    evidence=proof(log, host.name, [seen.mark for _, seen in found]),
+                    "not set",
+                    said,
+                    f"{host.name}: {said}: {found[0][0].hides}",
+                    severity=found[0][0].severity,
+                    evidence=proof(log, host.name, [seen.mark for _, _, seen in found]),
                 ),
             )
         elif host.environment:
