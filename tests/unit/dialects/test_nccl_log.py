@@ -284,9 +284,9 @@ def test_a_topology_file_that_a_plug_in_set_is_not_the_operators() -> None:
     log = read(
         HEAD + "NET/OFI Running on P5 platform, Setting NCCL_TOPO_FILE environment variable to /opt/x/p5.xml",
         HEAD + "NCCL_TOPO_FILE set by environment to /opt/x/p5.xml",
-        HEAD + "NCCL_TOPO_FILE set by environment to /home/me.xml",
+        HEAD + "NCCL_TOPO_FILE set by environment to /srv/me.xml",
     )
-    assert list(log.hosts["cn-7"].topology_files) == ["/home/me.xml"]
+    assert list(log.hosts["cn-7"].topology_files) == ["/srv/me.xml"]
 
 
 def test_adapters_are_counted_of_the_provider_that_is_used_for_them() -> None:

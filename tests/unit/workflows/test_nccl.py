@@ -180,9 +180,9 @@ def test_names_of_interfaces_may_differ(job) -> None:
     ("setting", "rule"),
     [
         ("NCCL_IGNORE_NET_MISMATCH set by environment to 1.", "nccl.checks_disabled"),
-        ("NCCL_TOPO_FILE set by environment to /home/me/topo.xml", "nccl.pinned_topology_file"),
-        ("NCCL_GRAPH_FILE set by environment to /home/me/graph.xml", "nccl.pinned_topology_file"),
-        ("Loading topology file /home/me/topo.xml", "nccl.pinned_topology_file"),
+        ("NCCL_TOPO_FILE set by environment to /srv/job/topo.xml", "nccl.pinned_topology_file"),
+        ("NCCL_GRAPH_FILE set by environment to /srv/job/graph.xml", "nccl.pinned_topology_file"),
+        ("Loading topology file /srv/job/topo.xml", "nccl.pinned_topology_file"),
     ],
 )
 def test_settings_that_hide_faults(job, setting: str, rule: str) -> None:
