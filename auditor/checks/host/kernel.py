@@ -88,7 +88,7 @@ def kernel_parameter(state: State, context: RuleContext) -> Iterator[Judgement]:
     for line in {alike(line.name): line for line in lines}.values():
         cell = _parameter(state, line.name)
         row = cell.address.row
-        if not cell.known and not (line.present and state.has_row(row)):
+        if not cell.known:
             yield unseen(row, layers.gap_of(state, cell))
         elif line.holds(str(cell.value) if cell.present else None):
             yield passed(row)

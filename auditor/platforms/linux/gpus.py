@@ -214,7 +214,8 @@ SOURCES = (
     Source(
         key="nvidia_smi_table", command="nvidia-smi", fallback_for="nvidia_smi", sent=False,
         fills=(Fill(Gpu, Layer.APPLIED, ("index", "model"), whole=False), _DRIVER), parser=Parser.TEXT, normalise=smi_table,
-        anchor=(r"\bDriver Version: \d", r"^\|\s+\d+ .*\| +[0-9A-Fa-f]{4,8}:"), shown=_shown, proof={"gpu": "{0}"},
+        anchor=(r"\bDriver Version: \d", r"^\|\s+\d+ .*\| +[0-9A-Fa-f]{4,8}:"), shown=_shown,
+        proof={"gpu": "{0}", "firmware": r"\bDriver Version: "},
         proven_by="driver 550 of a host with eight H100",
     ),
     Source(
@@ -226,7 +227,7 @@ SOURCES = (
     Source(
         key="nvidia_smi_by_number", command="nvidia-smi nvlink -s", aliases=("nvidia-smi nvlink --status", "nvidia-smi -L"),
         fills=(Fill(Gpu, Layer.APPLIED, ("nvlinks_up",), whole=False),), parser=Parser.TEXT, normalise=by_number, sent=False,
-        anchor=(r"^GPU \d+: .* \(UUID: ",), proven_by="a host with eight A100",
+        anchor=(r"^GPU \d+: .* \(UUID: ",), proof={"gpu": r"^GPU \d+: "}, proven_by="a host with eight A100",
     ),
     Source(
         key="fabric_manager", command="nv-fabricmanager --version",
@@ -237,7 +238,8 @@ SOURCES = (
     Source(
         key="amd_firmware", command="amd-smi firmware",
         fills=(Fill(Firmware, Layer.APPLIED, ("version",), whole=False, only=("gpu",)),), parser=Parser.TEXT,
-        normalise=amd_firmware, anchor=(r"^GPU: \d",), sent=False, proven_by="the first of eight MI355X",
+        normalise=amd_firmware, anchor=(r"^GPU: \d",), sent=False, proof={"firmware": r"^\s+FW_VERSION: "},
+        proven_by="the first of eight MI355X",
     ),
     Source(
         key="amd_topology", command="amd-smi topology", fills=(Fill(Gpu, Layer.APPLIED, ("nvlinks_up",), whole=False),),

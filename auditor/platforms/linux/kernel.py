@@ -20,13 +20,19 @@ _OF_THIS_MACHINE = re.compile(
 """Parameters that name a disk, an address or an image: they differ from host to host by nature."""
 
 
+LONGEST = 4096
+"""Characters of a command line: COMMAND_LINE_SIZE of the kernel is 2,048 on most machines, 4,096 on some."""
+
+
 def command_line(body: str, _parameters: Mapping[str, str]) -> Iterator[Normalised]:
     """Every parameter with its value; of what names this machine or a secret only that it is there."""
     lines = [line for line in body.splitlines() if line.strip()]
-    if len(lines) != 1:
-        raise NormaliseError("cmdline", "line", f"{len(lines)} lines, not one")
+    if len(lines) != 1 or len(lines[0]) > LONGEST:
+        raise NormaliseError("cmdline", "line", f"{len(lines)} lines, the first with {len(lines[0]) if lines else 0} characters")
     for name, value in cmdline.parameters(lines[0]).items():
-        if REDACTED in value:
+        if re.match(r"\w", name) is None:
+            yield Unread(KernelParameter, (name[:60],), "value", detail=f"no name of a parameter: {name[:60]!r}")
+        elif REDACTED in value:
             yield Unread(KernelParameter, (name,), "value", detail="redacted")
         elif _OF_THIS_MACHINE.fullmatch(name):
             detail = "names a disk, an address or an image of this machine"
@@ -195,10 +201,7 @@ _CPU = (
     Fill(Cpu, Layer.APPLIED, ("model", "sockets", "cores_per_socket", "threads_per_core", "numa_nodes", "online")),
     Fill(Numa, Layer.APPLIED, ("cpus",)),
 )
-_LABELS = {
-    "model": "Model name", "sockets": r"Socket\(s\)", "cores_per_socket": r"Core\(s\) per socket",
-    "threads_per_core": r"Thread\(s\) per core", "numa_nodes": r"NUMA node\(s\)", "online": r"On-line CPU\(s\) list",
-}  # fmt: skip
+_LABELS = {"model": "Model name", "online": "On-line CPU(s) list", **_NUMBERS}
 
 SOURCES = (
     Source(
@@ -230,12 +233,20 @@ SOURCES = (
     Source(
         key="lscpu", command="lscpu", fills=_CPU, parser=Parser.TEXT, normalise=cpu_text,
         anchor=(r"^Architecture:", r"^NUMA node\(s\):"),
-        proof={"numa": r"^NUMA node{0} CPU\(s\):", **{f"cpu.{column}": rf"^\s*{label}:" for column, label in _LABELS.items()}},
+        proof={
+            "numa": r"^NUMA node{0} CPU\(s\):",
+            **{f"cpu.{column}": rf"^\s*{re.escape(label)}:" for column, label in _LABELS.items()},
+        },
         proven_by="util-linux 2.38 with the sysfs of two Xeon, two Kunpeng and a DGX GB10",
     ),
     Source(
         key="lscpu_json", command="lscpu -J", aliases=("lscpu --json",), fallback_for="lscpu", sent=False, fills=_CPU,
-        parser=Parser.JSON, normalise=cpu_json, proven_by="util-linux 2.38 and 2.36",
+        parser=Parser.JSON, normalise=cpu_json,
+        proof={
+            "numa": "/lscpu/[field=NUMA node{0} CPU(s):]",
+            **{f"cpu.{column}": f"/lscpu/[field={label}:]" for column, label in _LABELS.items()},
+        },
+        proven_by="util-linux 2.38 and 2.36",
     ),
     Source(
         key="numactl", command="numactl -H", aliases=("numactl --hardware",),

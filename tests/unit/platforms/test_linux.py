@@ -38,6 +38,8 @@ def test_only_lldp_firmware_options_and_the_fallback_for_the_bios_need_sudo():
 def test_what_only_captures_hold_is_never_sent():
     assert {source.key for source in PLATFORM.sources if not source.sent} == {
         "rdma_tclass_all", "cma_roce_tos", "nccl_env", "nccl_env_named", "lldpctl_keyvalue", "ip_link_brief", "bonding",
+        "nvidia_smi_text", "nvidia_smi_table", "nvidia_smi_by_number", "amd_firmware", "amd_topology", "sysctl_all", "lsmod",
+        "lscpu_json",
     }  # fmt: skip
 
 
