@@ -10,10 +10,12 @@ from bench.cabling import Mended
 from bench.chain import PODS, Chain
 from bench.impact import Asked
 from bench.stages import STAGES, Cost
+from bench.topology import Told
 
 SIZES = (1, 2, 4)
 DIGEST_SHARE, JOINED_SHARE, GROWTH = 1 / 50, 1 / 2, 1.5
 CHAIN_SECONDS, MEND_SECONDS = 5.0, 1.0
+SHAPES_SECONDS = 30.0
 IMPACT_SIZES, IMPACT_SECONDS, IMPACT_DEVICES = (2, 8), 30.0, 1760
 
 
@@ -48,6 +50,11 @@ def main() -> int:
         growth = [one.seconds / mended[0].seconds, one.split_seconds / mended[0].split_seconds]
         print(f"{one.links:>8}{one.wrong:>8}{one.seconds:>10.2f}{growth[0]:>7.2f}x{one.split_seconds:>10.2f}{growth[1]:>7.2f}x")
     print()
+    told = _told()
+    print(
+        f"fingerprints of {told.hosts} topology dumps: {1000 * told.seconds / told.hosts:.1f} ms of CPU each; "
+        f"{told.shapes - 1} odd ones told in {1000 * told.words_seconds:.0f} ms\n"
+    )
     asked = [_asked(size) for size in IMPACT_SIZES]
     for one in asked:
         print(f"impact of a version on {one.devices} stored devices: {1000 * one.seconds / one.devices:.1f} ms of CPU per device")
@@ -74,6 +81,7 @@ def main() -> int:
             mended[-1].split_seconds / mended[-1].links / (mended[0].split_seconds / mended[0].links),
             GROWTH,
         ),
+        _gate(f"CPU seconds of {told.hosts} topology fingerprints, one core", told.seconds, SHAPES_SECONDS),
         _gate(
             f"CPU seconds of impact on {IMPACT_DEVICES} devices, one core",
             asked[-1].seconds / asked[-1].devices * IMPACT_DEVICES,
@@ -108,6 +116,12 @@ def _mended(size: int) -> Mended:
     """The cost of work orders over a fleet of this many times the reference, from a fresh process."""
     done = subprocess.run([sys.executable, "-m", "bench.cabling", str(PODS * size)], stdout=subprocess.PIPE, check=True)
     return Mended(**json.loads(done.stdout))
+
+
+def _told() -> Told:
+    """The cost of the topologies of the reference fleet, from a fresh process."""
+    done = subprocess.run([sys.executable, "-m", "bench.topology"], stdout=subprocess.PIPE, check=True)
+    return Told(**json.loads(done.stdout))
 
 
 def _asked(pods: int) -> Asked:
