@@ -65,6 +65,14 @@ class Credentials(_Part):
     keyring_service: str = ""
 
 
+class Bmc(_Part):
+    """The account for BMCs, with its password in the environment, and the authority that signed their certificates."""
+
+    username: str = ""
+    password_env: str = Field(default="AUDITOR_BMC_PASSWORD", pattern=r"[A-Za-z_][A-Za-z0-9_]*")
+    ca_file: Path | None = None
+
+
 class Collection(_Part):
     """How devices are reached. Times in seconds unless a unit is written; `max_output` in bytes per command.
 
@@ -81,6 +89,7 @@ class Collection(_Part):
     known_hosts: tuple[Path, ...] = (Path("~/.ssh/known_hosts"), Path("/etc/ssh/ssh_known_hosts"))
     ssh_config: Path | None = Path("~/.ssh/config")
     credentials: Credentials = Credentials()
+    bmc: Bmc = Bmc()
 
 
 class Settings(BaseSettings):
@@ -227,12 +236,13 @@ def _absolute(settings: Settings, project: Path) -> Settings:
     if relative:
         store = f"{relative.group(1)}:///{project / relative.group(2)}"
     old = settings.collection
-    key = old.credentials.key_file
+    key, authority = old.credentials.key_file, old.bmc.ca_file
     collection = old.model_copy(
         update={
             "known_hosts": tuple(place(path) for path in old.known_hosts),
             "ssh_config": None if old.ssh_config is None else place(old.ssh_config),
             "credentials": old.credentials.model_copy(update={"key_file": None if key is None else place(key)}),
+            "bmc": old.bmc.model_copy(update={"ca_file": None if authority is None else place(authority)}),
         }
     )
     return settings.model_copy(update={**paths, "parsers": parsers, "store": store, "collection": collection})

@@ -25,6 +25,7 @@ from auditor.canonical import printable
 from auditor.collect import Collected, LoginReport
 from auditor.collect.exec_channel import ExecConnection, Limits
 from auditor.collect.guard import SUDO_TEST, UNAME
+from auditor.collect.https import HttpsConnection, Login, tls
 from auditor.collect.inventory import Inventory, Route
 from auditor.collect.output import Answer, Request, answered, raw_output
 from auditor.collect.script import Command
@@ -36,14 +37,17 @@ from auditor.model import Device, Gap, GapReason, Platform, Privilege, RawOutput
 from auditor.platforms import platforms as all_platforms
 from auditor.settings import Collection
 
-EXEC, SHELL = "auditor_exec", "auditor_shell"
-"""Names of the two connection plugins in Nornir's register."""
+EXEC, SHELL, HTTPS = "auditor_exec", "auditor_shell", "auditor_https"
+"""Names of the connection plugins in Nornir's register."""
 
 MAX_ROUNDS = 5
 """First the fixed commands, then names and fallbacks; more rounds only for fallbacks of fallbacks."""
 
 ConnectionPluginRegister.register(EXEC, ExecConnection)
 ConnectionPluginRegister.register(SHELL, ShellConnection)
+ConnectionPluginRegister.register(HTTPS, HttpsConnection)
+
+Channel = ExecConnection | ShellConnection | HttpsConnection
 
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
@@ -58,6 +62,7 @@ class LiveCollector:
         self._settings = settings
         self._platforms = dict(all_platforms() if platforms is None else platforms)
         self._limits = Limits(settings.login_timeout, settings.max_output)
+        self._login, self._tls = Login(settings.bmc), tls(settings.bmc.ca_file)
 
     def collect(self, devices: Sequence[Device], reads: frozenset[str] | None) -> Iterator[Collected]:
         """Every device once, as it finishes. Planned devices are not contacted."""
@@ -147,7 +152,12 @@ class LiveCollector:
         extras: dict[str, Any] = {"dialler": dialler, "name": device.name, "route": route, "limits": self._limits}
         known = [self._platforms[name] for name in device.platforms if name in self._platforms]
         kind = known[0].netmiko if known else "linux"
+        bmc = {
+            "name": device.name, "address": device.bmc_address or route.hostname, "group": device.aaa_group, "login": self._login,
+            "tls": self._tls, "output": self._settings.max_output, "seconds": self._settings.device_deadline,
+        }  # fmt: skip
         options = {
+            HTTPS: ConnectionOptions(extras=bmc),
             EXEC: ConnectionOptions(extras=extras),
             SHELL: ConnectionOptions(extras={**extras, "device_type": kind}),
         }
@@ -161,7 +171,9 @@ class LiveCollector:
                 raise PlatformError(f"{device.name}: no platform {name!r}")
         return [self._platforms[name] for name in device.platforms]
 
-    def _channel(self, host: Host, platform: Platform) -> ExecConnection | ShellConnection:
+    def _channel(self, host: Host, platform: Platform) -> Channel:
+        if platform.transport is Transport.HTTPS:
+            return host.get_connection(HTTPS, _NO_CONFIG)  # type: ignore[no-any-return]
         transport = host.data["route"].transport or platform.transport
         return host.get_connection(SHELL if transport is Transport.SHELL else EXEC, _NO_CONFIG)  # type: ignore[no-any-return]
 
@@ -173,10 +185,18 @@ class LiveCollector:
         outputs: list[RawOutput] = []
         surveys = [(platform, Survey(device, platform, reads)) for platform in self._known(device)]
         for _ in range(MAX_ROUNDS):
-            by_channel: dict[int, tuple[ExecConnection | ShellConnection, list[tuple[Survey, Request]]]] = {}
+            by_channel: dict[int, tuple[Channel, list[tuple[Survey, Request]]]] = {}
             for platform, survey in surveys:
                 for request in survey.next_requests():
-                    channel = self._channel(host, platform)
+                    try:
+                        channel = self._channel(host, platform)
+                    except Unreached as failure:
+                        if all(other.transport is not Transport.HTTPS for other, _ in surveys):
+                            raise
+                        lost = Answer(failure=failure.reason, detail=failure.detail)
+                        outputs.append(raw_output(device, request, lost, datetime.now(UTC)))
+                        survey.take(request, outputs[-1])
+                        continue
                     by_channel.setdefault(id(channel), (channel, []))[1].append((survey, request))
             for channel, requests in by_channel.values():
                 commands = [

@@ -158,10 +158,12 @@ class Census:
 
 
 class Transport(StrEnum):
-    """How commands reach the device: joined on one exec channel, or typed into an interactive shell (Netmiko)."""
+    """How commands reach the device: joined on one exec channel, typed into an interactive shell (Netmiko), or `GET PATH` over
+    HTTPS."""
 
     EXEC = "exec"
     SHELL = "shell"
+    HTTPS = "https"
 
 
 @dataclass(frozen=True, slots=True)
