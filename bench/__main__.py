@@ -9,6 +9,7 @@ import sys
 from bench.cabling import Mended
 from bench.chain import PODS, Chain
 from bench.impact import Asked
+from bench.nccl_log import LogCost
 from bench.stages import STAGES, Cost
 from bench.topology import Told
 
@@ -16,6 +17,7 @@ SIZES = (1, 2, 4)
 DIGEST_SHARE, JOINED_SHARE, GROWTH = 1 / 50, 1 / 2, 1.5
 CHAIN_SECONDS, MEND_SECONDS = 5.0, 1.0
 SHAPES_SECONDS = 30.0
+LOG_BYTES, LOG_SECONDS, LOG_MEGABYTES = 50_000_000, 10.0, 200.0
 IMPACT_SIZES, IMPACT_SECONDS, IMPACT_DEVICES = (2, 8), 30.0, 1760
 
 
@@ -59,6 +61,11 @@ def main() -> int:
     for one in asked:
         print(f"impact of a version on {one.devices} stored devices: {1000 * one.seconds / one.devices:.1f} ms of CPU per device")
     print()
+    log = _log(LOG_BYTES)
+    print(
+        f"a job's log of {log.size / 1e6:.0f} MB, {log.lines} lines of {log.hosts} hosts interleaved, read and judged: "
+        f"{log.seconds:.1f} s of CPU, {log.memory / 1e6:.0f} MB\n"
+    )
     small, large = (sum(cost.seconds.values()) / cost.devices for cost in (costs[0], costs[-1]))
     checks = [
         _gate("unchanged state by digest / by DeepDiff", found["digest"] / found["deepdiff"], DIGEST_SHARE),
@@ -92,6 +99,8 @@ def main() -> int:
             asked[-1].seconds / asked[-1].devices / (asked[0].seconds / asked[0].devices),
             GROWTH,
         ),
+        _gate(f"CPU seconds of a log of {LOG_BYTES / 1e6:.0f} MB", log.seconds, LOG_SECONDS),
+        _gate("MB of memory for it", log.memory / 1e6, LOG_MEGABYTES),
         _gate("row sets written by an unchanged second night", float(sum(cost.written for cost in costs)), 0.0),
     ]
     return 0 if all(checks) else 1
@@ -128,6 +137,12 @@ def _asked(pods: int) -> Asked:
     """The cost of asking for an impact on a fleet of this many pods, from a fresh process."""
     done = subprocess.run([sys.executable, "-m", "bench.impact", str(pods)], stdout=subprocess.PIPE, check=True)
     return Asked(**json.loads(done.stdout))
+
+
+def _log(size: int) -> LogCost:
+    """The cost of a job's log of this size, from a fresh process."""
+    done = subprocess.run([sys.executable, "-m", "bench.nccl_log", str(size)], stdout=subprocess.PIPE, check=True)
+    return LogCost(**json.loads(done.stdout))
 
 
 def _gate(name: str, value: float, most: float) -> bool:

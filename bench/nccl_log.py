@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import random
 import resource
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
-GPUS = 8
+HOSTS, GPUS = 128, 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +93,4 @@ def _rank(host: int, gpu: int, hosts: int, number: int) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    cost = LogCost.of(int(float(sys.argv[1]) * 1e6) if len(sys.argv) > 1 else 50_000_000, 128)
-    print(
-        f"{cost.size / 1e6:.0f} MB, {cost.lines} lines, {cost.hosts} hosts, {cost.connections} connections: "
-        f"{cost.seconds:.1f} s, {cost.memory / 1e6:.0f} MB more than before"
-    )
+    print(json.dumps(asdict(LogCost.of(int(sys.argv[1]), HOSTS))))
