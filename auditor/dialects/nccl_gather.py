@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar
@@ -74,6 +75,8 @@ class Gatherer:
         self._ends: dict[tuple[object, ...], int] = {}
         self._open: dict[int, int] = {}
         self._owners: dict[int, int] = {}
+        self._pairs: dict[int, Counter[tuple[int, int]]] = {}
+        self._doubted: set[int] = set()
         self._ranks = self._rings = 0
         self._nics: dict[str, dict[int, Nic]] = {}
         self._first: dict[str, Handler] = {
@@ -104,6 +107,10 @@ class Gatherer:
             if end != _PAIRED:
                 self.log.open[end] += 1
         self._open.clear()
+        for space, pairs in self._pairs.items():
+            if space not in self._doubted:  # else ends of different communicators may stand together
+                self.log.pairs.update(pairs)
+        self._pairs.clear()
         self.log.damaged = sum(host.damaged for host in self.log.hosts.values())
         for host in self.log.hosts.values():
             for file in host.plugin_topology:
@@ -267,12 +274,15 @@ class Gatherer:
                 self._open[key] = at
         elif other != _PAIRED:
             if self.log.ends[other].sends != said.sends:
-                self.log.pairs[(at, other) if said.sends else (other, at)] += 1
+                self._pairs.setdefault(space, Counter())[(at, other) if said.sends else (other, at)] += 1
                 self._open[key] = _PAIRED
             elif other != at:
                 self._mixed(space)
 
     def _mixed(self, space: int) -> None:
+        if space in self._doubted:
+            return
+        self._doubted.add(space)
         groups = [group for group in self.log.communicators.values() if group.index + 1 == space]
         for group in groups or [self.log.communicators.setdefault("", Communicator("", len(self.log.communicators)))]:
             group.mixed = True

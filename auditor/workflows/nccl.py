@@ -177,6 +177,7 @@ class _Planned:
     def __init__(self, plan: Plan | None, pairs: Iterable[str]) -> None:
         self._plan: dict[str, dict[str, str]] = {}
         self._given: dict[tuple[str, str], str] = {}
+        self._hosts: dict[str, dict[str, str]] = {}
         for link in plan.links if plan is not None else ():
             for end in (link.a, link.b):
                 if link.rail:
@@ -204,11 +205,11 @@ class _Planned:
 
     def ports(self, host: str) -> dict[str, str]:
         """The ports of a host with their rails; the host by its whole name, or by the first label of either."""
-        found = self._plan.get(host.lower())
-        if found is None:
-            alike = [ports for name, ports in self._plan.items() if canonical.same_host(name, host)]
-            found = alike[0] if len(alike) == 1 else {}
-        return found
+        if host not in self._hosts:
+            found = self._plan.get(host.lower())
+            alike = [] if found is not None else [name for name in self._plan if canonical.same_host(name, host)]
+            self._hosts[host] = found or (self._plan[alike[0]] if len(alike) == 1 else {})
+        return self._hosts[host]
 
     def gaps(self, log: Log) -> Iterator[Gap]:
         """Hosts whose devices cannot be found on their rails, though rails were given: their order stands for them."""

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from auditor.checks.nccl.libraries import libraries
-from auditor.checks.nccl.log_view import few, proof, ranks_of, whole
+from auditor.checks.nccl.log_view import ended, few, proof
 from auditor.dialects.nccl_job import Host, Log, Seen
 from auditor.model import Deviation, Judgement, RuleContext, RuleKind, Severity, check, failed, passed
 
@@ -44,7 +44,7 @@ def env_differs(log: Log, context: RuleContext) -> Iterator[Judgement]:  # noqa:
             if not _OWN.fullmatch(variable):
                 for value in said:
                     values[variable][_canonical(variable, value)].append(host)
-    ended = {host.name for host in hosts if whole(ranks_of(log, host))} if len(hosts) > 1 else set()
+    complete = ended(log) if len(hosts) > 1 else set()
     odd: dict[str, list[tuple[str, str, str, Seen | None]]] = defaultdict(list)
     for variable, found in values.items():
         usual = max(found, key=lambda value: (len(found[value]), value))
@@ -54,7 +54,7 @@ def env_differs(log: Log, context: RuleContext) -> Iterator[Judgement]:  # noqa:
                 odd[host.name].append((variable, value, usual, mark))
         said_by = {host.name for there in found.values() for host in there}
         if len(said_by) > 1 or len(hosts) == 2:
-            for name in ended - said_by:
+            for name in complete - said_by:
                 odd[name].append((variable, "unset", usual, None))
     for host in hosts:
         differing = odd.get(host.name)

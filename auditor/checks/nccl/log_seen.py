@@ -61,10 +61,11 @@ def _ranks(log: Log) -> Iterator[Gap]:
     begun: dict[str, list[Rank]] = defaultdict(list)
     silent: dict[str, list[Rank]] = defaultdict(list)
     for group in groups:
+        used = group is log.largest or any(rank.connected for rank in group.ranks.values())
         for rank in group.ranks.values():
             if not rank.complete:
                 begun[rank.process.host.name].append(rank)
-            elif not rank.connected and group.size > 1:
+            elif not rank.connected and group.size > 1 and used:
                 silent[rank.process.host.name].append(rank)
     for name, ranks in begun.items():
         detail = f"rank {_numbers(ranks)} began and said no more of its start"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from auditor.address import Address
 from auditor.canonical import printable
-from auditor.dialects.nccl_job import Host, Log, Mark, Nic, Rank
+from auditor.dialects.nccl_job import Log, Mark, Nic
 from auditor.model import Evidence
 
 JOB = "job"
@@ -57,15 +57,15 @@ def spans_hosts(log: Log) -> bool:
     )
 
 
-def ranks_of(log: Log, host: Host) -> list[Rank]:
-    """Every rank of every communicator on a host."""
-    return [rank for group in log.communicators.values() for rank in group.ranks.values() if rank.process.host is host]
-
-
-def whole(ranks: Iterable[Rank]) -> bool:
-    """Whether these ranks said that they began, finished and were connected: what they left out they did not read."""
-    found = list(ranks)
-    return bool(found) and all(rank.complete and (rank.connected or rank.communicator.size == 1) for rank in found)
+def ended(log: Log) -> set[str]:
+    """Hosts all of whose ranks said that they began, finished and were connected: what they left out they did not read."""
+    good: set[str] = set()
+    bad: set[str] = set()
+    for group in log.communicators.values():
+        for rank in group.ranks.values():
+            whole = rank.complete and (rank.connected or group.size == 1)
+            (good if whole else bad).add(rank.process.host.name)
+    return good - bad
 
 
 @dataclass(slots=True)

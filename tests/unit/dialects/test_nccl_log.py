@@ -139,6 +139,16 @@ def test_old_versions_without_ids_are_doubted_when_a_rank_is_two_processes() -> 
     assert log.communicators[""].mixed
 
 
+def test_connections_of_communicators_that_cannot_be_told_apart_are_not_paired() -> None:
+    text = "Channel 00 : 0[0] -> 1[0] [{}] via NET/IB/{}"
+    log = read(
+        "cn-7:81:92 [0] NCCL INFO " + text.format("send", 0),
+        "cn-9:11:12 [0] NCCL INFO " + text.format("send", 1),
+        "cn-8:51:62 [0] NCCL INFO " + text.format("receive", 1),
+    )
+    assert not log.pairs
+
+
 def test_two_writes_on_one_line_are_both_read_and_the_broken_one_is_counted() -> None:
     log = read(FAR + "Using network IB", HEAD + SEND[:-3] + FAR + "NCCL_IB_TC set by environment to 106.")
     assert list(log.hosts["cn-8"].environment["NCCL_IB_TC"]) == ["106"]

@@ -93,6 +93,19 @@ def test_what_was_not_seen_is_never_passed(job, drop: str, reason: str) -> None:
     assert done.code == 3
 
 
+def test_a_communicator_that_was_never_used_has_no_connections(job) -> None:
+    add = "\n".join(
+        f"cn-a0{at}:{9100 + gpu + 10 * (at - 1)}:{9140 + gpu + 10 * (at - 1)} [{gpu}] NCCL INFO ncclCommSplit comm 0x99{at}{gpu} "
+        f"rank {2 * at + gpu - 2} nranks 4 cudaDev {gpu} nvmlDev {gpu} busId {gpu + 1}a000 commId 0xfeed - Init {state}"
+        for at in (1, 2)
+        for gpu in (0, 1)
+        for state in ("START", "COMPLETE")
+    )
+    done = job(add=add)
+    assert done.verdict is Acceptance.ACCEPTED
+    assert len(done.log.communicators) == 2
+
+
 def test_a_file_without_a_line_of_the_library_is_incomplete(tmp_path: Path) -> None:
     file = tmp_path / "other.log"
     file.write_text("loss 0.1\n" * 10)
