@@ -40,6 +40,7 @@ def bonding(body: str, parameters: Mapping[str, str]) -> Iterator[Normalised]:
     mode, active = _value(head, "Bonding Mode"), _value(head, "Currently Active Slave")
     lacp = mode is not None and "802.3ad" in mode
     aggregator, wanted = _value(head, r"[ \t]+Aggregator ID"), _value(head, r"[ \t]+Number of ports")
+    shown = "details actor lacp pdu:" in body
     inside = 0
     for block in blocks:
         name, _, lines = block.partition("\n")
@@ -47,6 +48,7 @@ def bonding(body: str, parameters: Mapping[str, str]) -> Iterator[Normalised]:
         link, own = _LINK.get(_value(lines, "MII Status") or ""), _value(lines, "Aggregator ID")
         inside += lacp and own is not None and own == aggregator
         whole = _value(lines, "Slave queue ID") is not None and (own is not None or not lacp)
+        whole &= not shown or lines.count("port state: ") == 2
         if link is None or not whole:
             yield LagMember(lag=bond, port=name)
             yield Unread(LagMember, (bond, name), "active", GapReason.TRUNCATED, "its lines stop before they say so")
