@@ -64,11 +64,11 @@ class Reader:
             self._gatherer.version(None, text)
             return False
         if not cut and text.startswith("INFO ", at + 6) and text.find(" NCCL ", at + 10) < 0:  # nearly every line
-            before = text[:at]
+            before = text[text.rfind(" ", 0, text.rfind(" ", 0, at)) + 1 : at]  # a time before it differs on each line
             thread = self._heads.get(before) or self._thread(before, glued=False)
             file.entries += 1
             if thread is not None:
-                self._gatherer.head, self._gatherer.level = before, "INFO"
+                self._gatherer.head, self._gatherer.level = text[:at], "INFO"
                 self._gatherer.take(thread, text[at + 11 :], False)
             return False
         half = False
