@@ -31,7 +31,7 @@ test-system: $(READY) ## tests that need root and Debian packages (installed her
 		apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install --no-install-recommends $(DEBIAN) >/dev/null || \
 		echo "not all of $(DEBIAN) could be installed: tests that need them are skipped"; \
 	fi
-	$(BIN)/python -m pytest -rs tests/system
+	$(BIN)/python -m pytest -n 2 --dist loadfile -rs tests/system
 
 lint: $(READY) ## style, types and import contracts
 	$(BIN)/ruff check .
