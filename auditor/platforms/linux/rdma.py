@@ -82,7 +82,8 @@ def rdma_link(body: str, _parameters: Mapping[str, str]) -> Iterator[Normalised]
 def ibv_devinfo(body: str, _parameters: Mapping[str, str]) -> Iterator[Normalised]:
     """GUIDs, link layer, state, rate, active MTU and address table of every port that programs can open."""
     short = ethernet = False
-    for device in dialect.devices(body):
+    devices = list(dialect.devices(body))
+    for device in devices:
         short |= not device.verbose
         for port in device.ports:
             ethernet |= port.fields.get("link_layer") == "Ethernet"
@@ -92,6 +93,10 @@ def ibv_devinfo(body: str, _parameters: Mapping[str, str]) -> Iterator[Normalise
             detail = f"{device.name}: {len(device.ports)} of {device.fields.get('phys_port_cnt', '?')} ports are whole"
             for row_type in (RdmaPort, Gid):
                 yield Unread(row_type, (device.name,), reason=GapReason.TRUNCATED, detail=detail)
+    last = devices[-1].ports[-1:] if devices and devices[-1].verbose else []
+    if last and re.search(r"\n[ \t]*\n\s*\Z", body) is None:
+        detail = "the blank line behind its last address is missing: there may be more"
+        yield Unread(Gid, (devices[-1].name, last[0].number), reason=GapReason.TRUNCATED, detail=detail)
     if short:
         for table, column in ((RdmaPort, "rate"), (RdmaPort, "port_guid"), (Gid, "address"), (Gid, "kind")):
             yield Unread(table, (), column, GapReason.NOT_COLLECTED, "printed with -v only")
