@@ -89,6 +89,7 @@ class _Join:
         for port in self._rows:
             self._places[port] = self._place(*port)
         self._places.update(self._nameless())
+        self._places.update(self._clashing())
 
     def _own(self, word: str, place: Place) -> None:
         if len(word) in _GUID_LENGTHS and _GUID.fullmatch(word.lower()):
@@ -130,7 +131,7 @@ class _Join:
         words = (f"{hca}/{number}", f"{hca}/p{number}", *([hca] if number == "1" else []))
         if self._directory.device(host) != device:
             return own
-        found = (self._written.get((device, word)) or self._directory.port(device, word) for word in words)
+        found = (self._written.get((device, normal(word))) or self._directory.port(device, word) for word in words)
         return next(filter(None, found), own)
 
     def _owned(self, node: FabricPort, number: str) -> Place | None:
@@ -151,6 +152,17 @@ class _Join:
             left = [place for place in self._planned.get(device, ()) if place not in taken]
             alone = len(ports) == 1 and len(left) == 1
             yield from ((port, left[0] if alone else None) for port in ports)
+
+    def _clashing(self) -> Iterator[tuple[Port, None]]:
+        """Ports of several nodes that describe themselves alike: the one whose GUID is known for it stays."""
+        claims: defaultdict[Place, list[Port]] = defaultdict(list)
+        for port, place in self._places.items():
+            if place is not None:
+                claims[place].append(port)
+        for place, ports in claims.items():
+            if len(ports) > 1:
+                sure = [port for port in ports if self._owned(self._nodes[port[0]], port[1]) == place]
+                yield from ((port, None) for port in ports if sure != [port])
 
     # Ends
 
@@ -179,15 +191,19 @@ class _Join:
         if row.fact is not None:
             wanted = self._planned[place[0]].get(place)
             slow = row.rate is not None and wanted is not None and row.rate < wanted
-            for name, value in (("rate", row.rate), ("width", row.width), ("speed", row.speed))[: 3 if slow else 1]:
+            for name, value in (("rate", row.rate), ("width", row.width), ("speed", row.speed)) if slow else ():
                 if value:
                     facts[f"ib_port.{name}"] = _told(row.fact, value, name)
             if any(each.peer_port or each.state in LIVING for each in rows):
                 facts["interface.up"] = _told(row.fact, value=True)
             elif row.state == "down":
                 facts |= self._dead(place, row)
-        seen = tuple(dict.fromkeys(self._seen(each) for each in rows if each.peer_port))
-        return self._end(place, self._nodes.get(port[0], row), port[1], facts, seen)
+        seen: list[NeighbourSeen] = []
+        for each in rows:
+            told = self._seen(each) if each.peer_port else None
+            if told is not None and all(told[:5] != other[:5] for other in seen):
+                seen.append(told)
+        return self._end(place, self._nodes.get(port[0], row), port[1], facts, tuple(seen))
 
     def _dead(self, place: Place, item: FabricPort) -> dict[str, Fact]:
         """That a port has no living cable; nothing where its own device says that it has one."""

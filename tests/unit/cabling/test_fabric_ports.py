@@ -115,6 +115,12 @@ def test_ports_of_adapters_may_be_written_with_their_number(names):
     assert verdicts(walk(CABLES[:2]), plan) == ["proven"] * 2
 
 
+def test_adapters_may_be_counted_from_one():
+    plan = (("gpu-51", "HCA-1", "lf-1", "1"), ("gpu-51", "hca-2", "lf-1", "2"))
+    assert verdicts(walk(CABLES[:2], hosts={ONE: "gpu-51 HCA-1", TWO: "gpu-51 HCA-2"}), plan) == ["proven"] * 2
+    assert verdicts(walk(hosts={ONE: "gpu-51 HCA-1", TWO: "gpu-51 HCA-2"}))[:2] == ["unknown"] * 2
+
+
 def test_a_port_without_a_row_has_no_living_cable():
     wiring = wire(walk(CABLES[:3]))
     assert [link.verdict.value for link in wiring.links] == ["proven", "proven", "proven", "missing"]
@@ -141,12 +147,13 @@ def test_a_listed_port_that_is_down_has_no_living_cable():
     assert str(wiring.links[3].spots[0]) == f"fm-1:ib_port[{LEAF},34].state"
 
 
-def test_the_host_and_the_walk_may_disagree():
+def test_a_port_that_its_host_calls_active_is_not_dead_because_the_walk_says_so():
     active = fact("rdma_port", "mlx5_1", "1", column="state", value="active")
     down = FabricPort("fm-1", TWO, "1", state="down", fact=fact("ib_port", TWO, "1", column="state", value="down"))
-    own = host("mlx5_1", **{"rdma_port.state": active})
-    assert wire([*walk(CABLES[:1]), down], ends=[own]).ends["gpu-51", "mlx5_1"].facts.keys() >= {"rdma_port.state"}
-    assert "interface.up" not in wire([*walk(CABLES[:1]), down], ends=[own]).ends["gpu-51", "mlx5_1"].facts
+    wiring = wire([*walk(CABLES[:1]), down], ends=[host("mlx5_1", **{"rdma_port.state": active})])
+    assert "interface.up" not in wiring.ends["gpu-51", "mlx5_1"].facts
+    wiring = wire([*walk(CABLES[:1]), down], ends=[host("mlx5_1")])
+    assert wiring.ends["gpu-51", "mlx5_1"].facts["interface.up"].value is False
 
 
 def test_a_cable_on_half_its_lanes_is_degraded():
@@ -225,6 +232,12 @@ def test_a_box_of_several_nodes_has_each_number_twice():
     assert verdicts(seen)[:2] == ["unknown", "unknown"]
     ids = [(("lf-1", "1"), LEAF), (("lf-1", "2"), LEAF)]
     assert verdicts(seen, ids=ids)[:2] == ["proven", "proven"]
+
+
+def test_two_nodes_that_describe_themselves_alike_are_nobody_until_a_guid_tells():
+    seen = walk(hosts={ONE: HOSTS[ONE], TWO: HOSTS[ONE]})
+    assert verdicts(seen)[:2] == ["unknown", "unknown"]
+    assert verdicts(seen, ends=[host("mlx5_0", ONE)])[:2] == ["proven", "unknown"]
 
 
 def test_what_is_named_by_the_guid_of_its_port_is_found():
