@@ -85,7 +85,7 @@ def plan_disagrees(link: Link, context: RuleContext) -> Iterator[Judgement]:
 
     Why it matters: a plan that is wrong produces work orders that break a healthy fabric.
     """
-    if _of_kind(context, CauseKind.PLAN_WRONG):
+    if _of_kind(context, CauseKind.PLAN_WRONG) or link.verdict is not LinkVerdict.WRONG:
         yield from _judged(link, (LinkVerdict.WRONG,), _names(link), f"plan and cable disagree: {link.reason}")
 
 
@@ -132,8 +132,7 @@ def unplanned(link: Link, context: RuleContext) -> Iterator[Judgement]:  # noqa:
 
     Why it matters: a jumper that somebody forgot carries traffic on a path that nobody computed.
     """
-    if link.verdict is LinkVerdict.UNPLANNED:
-        yield failed(link.name, Deviation("no cable", _names(link), link.reason, link.spots))
+    yield from _judged(link, (LinkVerdict.UNPLANNED,), "no cable", link.reason)
 
 
 @check(

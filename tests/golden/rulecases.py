@@ -11,6 +11,10 @@ fabric rules: `devices` {name: {role, facts and gaps as above}}, `cables` [["dev
 link rules: `a` and `b` {device, port, role, interface, facts {table.column: value | absent}, gaps {table.column: reason}},
 `plane`, `fabric`.
 
+cable rules: as link rules, with `verdict` of the evidence, `reason`, `planned` (default true), and `cause`, its kind.
+
+fabric rules about hosts: `hosts` {name: {model, near: {gpu: nic}, rails: {nic: rail}}} instead of devices and cables.
+
 log rules: `log`, the lines that the ranks of a job wrote.
 
 peer rules: `role` and `model` of the group, `address`, `column`, `values` {value: [devices]}, `words` {value: [sentences]},
@@ -32,6 +36,8 @@ from auditor.dialects.nccl_log import Reader
 from auditor.facts import TABLES, from_plain, schema
 from auditor.model import (
     ABSENT,
+    CableCause,
+    CauseKind,
     Gap,
     GapReason,
     Link,
@@ -73,11 +79,13 @@ def judge(rule_id, case):
         groups={name: frozenset(ports) for name, ports in case.get("groups", {}).items()},
         role=case.get("role", ""),
         hardware_model=case.get("model", ""),
+        cause=CableCause("key", CauseKind(case["cause"]), rule.severity, ()) if "cause" in case else None,
     )
     makers = {
         RuleKind.DEVICE: state,
         RuleKind.LINK: link,
-        RuleKind.FABRIC: cables,
+        RuleKind.FABRIC: hosts if "hosts" in case else cables,
+        RuleKind.CABLE: cable,
         RuleKind.PEER: peers,
         RuleKind.LOG: log,
     }
@@ -122,7 +130,9 @@ def state(case, device="leaf-01"):
         assert used <= set(schema(row_type).columns), f"{table} has no {used - set(schema(row_type).columns)}"
         tables[row_type, layer] = {row.key: row for row in rows}
         for column in given.get("columns", sorted(used)):
-            origins[row_type, layer, column] = (Origin("source", "0" * 64, "sonic", given.get("whole", True)),)
+            origins[row_type, layer, column] = (
+                Origin(given.get("source", "source"), "0" * 64, "sonic", given.get("whole", True)),
+            )
     gaps = tuple(gap(device, given) for given in case.get("gaps", []))
     return State(device, AT, tables, origins, gaps)
 
@@ -184,6 +194,26 @@ def link(case):
     a, b = end(case["a"]), end(case["b"])
     plan = PlanLink(PlanEnd(a.device, a.port), PlanEnd(b.device, b.port), plane=case.get("plane", ""))
     return Link(a, b, LinkVerdict.PROVEN, plan)
+
+
+def cable(case):
+    found = link(case)
+    plan = found.plan if case.get("planned", True) else None
+    return replace(found, plan=plan, verdict=LinkVerdict(case["verdict"]), reason=case.get("reason", ""))
+
+
+def hosts(case):
+    """The links of hosts to leaves of their rails, with the GPUs that each NIC is nearest to."""
+    out = []
+    for name, given in case["hosts"].items():
+        for nic, rail in given["rails"].items():
+            near = [gpu for gpu, mine in given["near"].items() if mine == nic]
+            gpus = tuple(Fact(Address("nccl_path", (str(gpu), nic), "nearest"), True, Layer.APPLIED) for gpu in near)
+            facts = {"system.hardware_model": Fact(Address("system", (), "hardware_model"), given["model"], Layer.APPLIED)}
+            ends = LinkEnd(name, nic, nic, "gpu_host", facts, gpus=gpus), LinkEnd(f"leaf-{rail}", name, name, "leaf")
+            plan = PlanLink(PlanEnd(name, nic), PlanEnd(f"leaf-{rail}", name), rail=str(rail))
+            out.append(Link(*ends, LinkVerdict.PROVEN, plan))
+    return out
 
 
 def end(given):
