@@ -86,6 +86,4 @@ class NcclGraph(Row):
     speed_intra: Annotated[int | None, Column("Speed of a channel inside the host", unit="bit/s")] = None
     speed_inter: Annotated[int | None, Column("Speed of a channel between hosts", unit="bit/s")] = None
     type_intra: Annotated[str | None, Column("Farthest path inside the host: NVL, PIX, SYS …")] = None
-    type_inter: Annotated[str | None, Column("Farthest path from a GPU to its network device: PIX, SYS …", peer="model")] = (
-        None
-    )
+    type_inter: Annotated[str | None, Column("Farthest path from a GPU to its network device: PIX, SYS …", peer="model")] = None

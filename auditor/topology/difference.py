@@ -15,7 +15,7 @@ from math import comb, prod
 from auditor.topology.paths import nearest
 from auditor.topology.shape import Facts, Group, Shape, in_order
 
-_TRIED = 2000
+_TRIED = 600
 """Ways of choosing the missing devices that are compared; beyond, labels and names decide."""
 
 _KINDS = ("GPU", "NIC", "device")

@@ -12,6 +12,9 @@ GPU_CLASSES = frozenset({0x0300, 0x0302, 0x0380, 0x1200})
 NIC_CLASSES = {0x0200: "ethernet", 0x0207: "infiniband"}
 """PCI classes of network adapters, and what their port ran as when the tree was taken."""
 
+BRIDGE = 0x0604
+"""PCI class of bridges: one with nothing below it is no device."""
+
 MAX_DEVICES = 256
 """GPUs, and network ports, of one tree: the library itself keeps no more (NCCL_TOPO_MAX_NODES)."""
 
@@ -159,7 +162,7 @@ def _below(cpu: Cpu) -> Iterator[Device]:
             yield Device("", _kind(net), cpu, bridges, pci, net=net)
         if pci.gpu is not None:
             yield Device("", "GPU", cpu, bridges, pci, gpu=pci.gpu)
-        elif not pci.nets and not pci.children:
+        elif not pci.nets and not pci.children and pci.code != BRIDGE:
             kind = "GPU" if pci.code in GPU_CLASSES else "NIC" if pci.code in NIC_CLASSES else "device"
             yield Device("", kind, cpu, bridges, pci)
         stack.extend((child, (*bridges, pci)) for child in reversed(pci.children))

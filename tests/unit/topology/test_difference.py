@@ -48,6 +48,11 @@ def test_a_whole_switch_that_is_lost():
     assert words(healthy(), lost) == ("GPU 5 is missing: 7 GPUs instead of 8", "mlx5_5 is missing: 7 NICs instead of 8")
 
 
+def test_a_switch_with_nothing_below_it_is_no_device():
+    bare = healthy().change(5, gpu=None, nic=None)
+    assert words(healthy(), bare) == ("GPU 5 is missing: 7 GPUs instead of 8", "mlx5_5 is missing: 7 NICs instead of 8")
+
+
 def test_a_single_gpu_under_another_node():
     moved = Host((*healthy().change(5, gpu=None).slots, Slot(5, None, 0)))
     said = words(healthy(), moved)
