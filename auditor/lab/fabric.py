@@ -23,6 +23,15 @@ PORTS_PER_SWITCH = 128
 NIC_FIRMWARE, OLD_NIC_FIRMWARE = "28.43.2026", "28.39.3560"
 NIC_PSID = "MT_0000000838"
 NCCL: Mapping[str, str] = MappingProxyType({"NCCL_IB_TC": str(ROCE_TOS), "NCCL_IB_GID_INDEX": "3"})
+GPU_DRIVER = "550.144.03"
+BOOT: Mapping[str, str] = MappingProxyType(
+    {"intel_iommu": "on", "iommu": "pt", "pci": "realloc=off", "numa_balancing": "disable"}
+)
+"""What the site wants on the command line of the kernel."""
+GPUS = 8
+"""GPUs that fit into a host; NIC n stands beside GPU n."""
+HOST_CABLE_M, FABRIC_CABLE_M, CORE_CABLE_M = 2, 15, 30
+"""Metres of cable from host to leaf (passive copper), from leaf to spine and from spine to core (fibre)."""
 QOS_UNIT = "roce-qos.service"
 SERVICES = ("lldpd.service", "openibd.service", QOS_UNIT)
 _PCI_BUSES = (0x1A, 0x3C, 0x4D, 0x5E, 0x9C, 0xBC, 0xCC, 0xDC, 0x2B, 0x6F, 0x8A, 0xAB, 0xC3, 0xD4, 0xE5, 0xF6)
@@ -122,7 +131,8 @@ class HostNic:
 
     `moved`: code points whose priority is not the usual one, DSCP div 8. `tos`: the traffic class that mlx5 gives all queue
     pairs. `slows`: the priorities with congestion control. `pause`: 802.3x pause in both directions. `owner`: who owns the
-    DCB settings, os or firmware. `next_boot`: firmware options that change with the next start.
+    DCB settings, os or firmware. `next_boot`: firmware options that change with the next start, `stored` the firmware that it
+    loads. `switch`: the PCI switch that it hangs below; `lanes` how many of its sixteen run.
     """
 
     rdma: str
@@ -130,6 +140,9 @@ class HostNic:
     pci: str
     mac: str
     rail: str
+    address: str
+    switch: int
+    lanes: int = 16
     mtu: int = HOST_MTU
     firmware: str = NIC_FIRMWARE
     trust: str = "dscp"
@@ -141,6 +154,7 @@ class HostNic:
     pause: bool = False
     owner: str = "os"
     next_boot: dict[str, str] = field(default_factory=dict)
+    stored: str = ""
 
     @property
     def guid(self) -> str:
@@ -150,16 +164,37 @@ class HostNic:
 
 
 @dataclass(slots=True)
+class PciSwitch:
+    """A PCI switch below a port of a processor. `bus`: that of its host bridge; two more follow for its own ports, then one for
+    each slot. `gpu`: whether its second slot is made for one. `acs`: whether it redirects requests to the processor."""
+
+    bus: int
+    node: int
+    gpu: bool
+    acs: bool = False
+
+    def slot(self, at: int) -> str:
+        """PCI address of what stands in a slot."""
+        return f"0000:{self.bus + 3 + at:02x}:00.0"
+
+
+@dataclass(slots=True)
 class Host:
-    """A GPU host. `nccl` is the site-wide environment of the collective library; `services` the units that are enabled."""
+    """A GPU host. `nccl` is the site-wide environment of the collective library; `services` the units that are enabled; `gpus`
+    their PCI addresses; `boot` what the kernel was started with; `fabric_driver` the version of the fabric manager."""
 
     name: str
     number: int
     pod: str
     rack: str
     nics: dict[str, HostNic] = field(default_factory=dict)
+    switches: dict[int, PciSwitch] = field(default_factory=dict)
+    gpus: list[str] = field(default_factory=list)
     nccl: dict[str, str] = field(default_factory=lambda: dict(NCCL))
     services: tuple[str, ...] = SERVICES
+    boot: dict[str, str] = field(default_factory=lambda: dict(BOOT))
+    gpu_driver: str = GPU_DRIVER
+    fabric_driver: str = GPU_DRIVER
 
 
 @dataclass(slots=True)
@@ -235,7 +270,7 @@ def design(size: Size) -> Fabric:
         for spine in spines if cores else ():
             for at in range(size.spine_down):
                 core = cores[uplink % size.cores]
-                _join(fabric, spine, PORTS_PER_SWITCH // 2 + at, core, uplink // size.cores, 30)
+                _join(fabric, spine, PORTS_PER_SWITCH // 2 + at, core, uplink // size.cores, CORE_CABLE_M)
                 uplink += 1
     for switch in fabric.switches.values():
         for at in _free(switch, 2):
@@ -253,14 +288,15 @@ def _pod(fabric: Fabric, size: Size, prefix: str, name: str) -> list[Switch]:
         host = _host(fabric, f"{prefix}gpu-{at + 1:02d}", name, f"{prefix}R{at // 4 + 1:02d}".upper(), size.nics)
         for rail, nic in enumerate(host.nics.values()):
             leaf = leaves[rail * size.leaves_per_rail + at // size.down]
-            port = _port(leaf, at % size.down, "compute", f"{host.name}:{nic.netdev}", 5)
+            port = _port(leaf, at % size.down, "compute", f"{host.name}:{nic.netdev}", HOST_CABLE_M)
             label = f"{host.name}/{nic.rdma}"
-            fabric.connect(Cable(End(host.name, nic.netdev), End(leaf.name, port.name), "compute", nic.rail, label, 5))
+            ends = End(host.name, nic.netdev), End(leaf.name, port.name)
+            fabric.connect(Cable(*ends, "compute", nic.rail, label, HOST_CABLE_M))
     each = size.down // size.spines
     for number, leaf in enumerate(leaves):
         for which, spine in enumerate(spines):
             for at in range(each):
-                _join(fabric, leaf, PORTS_PER_SWITCH // 2 + which * each + at, spine, number * each + at, 15)
+                _join(fabric, leaf, PORTS_PER_SWITCH // 2 + which * each + at, spine, number * each + at, FABRIC_CABLE_M)
     return spines
 
 
@@ -294,10 +330,16 @@ def _free(switch: Switch, count: int) -> Iterator[int]:
 
 
 def _host(fabric: Fabric, name: str, pod: str, rack: str, nics: int) -> Host:
+    """NIC n and GPU n share a PCI switch; half of the switches hang on each processor."""
     host = fabric.hosts[name] = Host(name, len(fabric.hosts) + 1, pod, rack)
+    gpus = min(nics, GPUS)
+    host.nccl["NCCL_IB_HCA"] = "=" + ",".join(f"mlx5_{at}" for at in range(nics))
     for at in range(nics):
-        bus = _PCI_BUSES[at]
-        netdev = f"enp{bus}s0np0"
+        switch = PciSwitch(_PCI_BUSES[at] - 3, at % gpus * 2 // gpus, at < gpus)
+        host.switches[switch.bus] = switch
+        netdev = f"enp{_PCI_BUSES[at]}s0np0"
         mac = f"b8:3f:d2:{host.number >> 8 & 255:02x}:{host.number & 255:02x}:{at * 8:02x}"
-        host.nics[netdev] = HostNic(f"mlx5_{at}", netdev, f"0000:{bus:02x}:00.0", mac, str(at))
+        address = f"10.{128 + at}.{host.number >> 8 & 255}.{host.number & 255}"
+        host.nics[netdev] = HostNic(f"mlx5_{at}", netdev, switch.slot(0), mac, str(at), address, switch.bus)
+    host.gpus = sorted(switch.slot(1) for switch in host.switches.values() if switch.gpu)
     return host

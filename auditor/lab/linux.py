@@ -6,20 +6,20 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from auditor.lab import linux_nic, lldp
+from auditor.lab import linux_gpu, linux_kernel, linux_nic, lldp
 from auditor.lab.answer import Answer, missing
 from auditor.lab.fabric import End, Fabric, Host, HostNic
+from auditor.lab.linux_pci import MANAGEMENT_PCI, Tree
 from auditor.lab.sonic_cables import link_local
 
-KERNEL = "5.15.0-112-generic"
 MANAGEMENT = "eno1"
 
 
 def answers(fabric: Fabric, host: Host) -> Iterator[Answer]:
     """Every command with its output."""
     nics = list(host.nics.values())
+    tree = Tree(host)
     yield Answer("uname -n", f"{host.name}\n")
-    yield Answer("uname -r", f"{KERNEL}\n")
     yield Answer("cat /etc/os-release", _OS_RELEASE)
     yield Answer("cat /sys/class/dmi/id/bios_version", "2.21.6\n")
     yield Answer("cat /sys/class/dmi/id/sys_vendor", "Supermicro\n")
@@ -30,7 +30,9 @@ def answers(fabric: Fabric, host: Host) -> Iterator[Answer]:
     yield Answer(f"ethtool --show-priv-flags {MANAGEMENT}", f"Private flags for {MANAGEMENT}:\n{_MANAGEMENT_FLAGS}")
     yield Answer("rdma link", "".join(linux_nic.rdma_link(nic) for nic in nics))
     yield Answer("ibv_devinfo -v", "\n".join(linux_nic.ibv_device(nic) for nic in nics) + "\n")
-    yield Answer("ls -l /sys/class/infiniband", "total 0\n" + "".join(linux_nic.sysfs_link(nic) for nic in nics))
+    yield Answer(
+        "ls -l /sys/class/infiniband", "total 0\n" + "".join(linux_nic.sysfs_link(tree.path(nic.pci), nic) for nic in nics)
+    )
     for nic in nics:
         yield Answer(f"mlnx_qos -i {nic.netdev}", linux_nic.qos(nic))
         yield Answer(f"ethtool -i {nic.netdev}", linux_nic.driver(nic))
@@ -40,6 +42,11 @@ def answers(fabric: Fabric, host: Host) -> Iterator[Answer]:
         yield Answer(f"grep -r . /sys/class/net/{nic.netdev}/ecn", linux_nic.ecn(nic))
         yield Answer(f"cat /sys/class/infiniband/{nic.rdma}/tc/1/traffic_class", linux_nic.traffic_class(nic))
         yield Answer(f"mlxconfig -d {nic.pci} -e q", linux_nic.firmware_options(nic))
+    yield Answer("devlink dev info", "".join(map(linux_nic.firmware_versions, nics)))
+    yield from tree.answers()
+    yield from linux_gpu.answers(host)
+    yield from linux_kernel.answers(host)
+    yield missing("/var/run/nvidia-topologyd/virtualTopology.xml")
     yield _collective(host)
     yield Answer("systemctl list-unit-files --type=service --full --no-legend --no-pager", _units(host))
 
@@ -62,7 +69,7 @@ def _links(host: Host, nics: Sequence[HostNic]) -> str:
         "operstate": "UNKNOWN", "linkmode": "DEFAULT", "group": "default", "txqlen": 1000, "link_type": "loopback",
         "address": "00:00:00:00:00:00", "broadcast": "00:00:00:00:00:00",
     }  # fmt: skip
-    links = [loopback, _link(2, MANAGEMENT, management, 1500, "0000:01:00.0", 9710)]
+    links = [loopback, _link(2, MANAGEMENT, management, 1500, MANAGEMENT_PCI, 9710)]
     for at, nic in enumerate(nics):
         links.append({**_link(3 + at, nic.netdev, nic.mac, nic.mtu, nic.pci, 9978), "phys_port_name": "p0"})
     return json.dumps(links, separators=(",", ":")) + "\n"

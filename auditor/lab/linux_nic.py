@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from ipaddress import IPv4Address
 from types import MappingProxyType
 
-from auditor.lab.fabric import NIC_PSID, HostNic
+from auditor.lab.fabric import HOST_CABLE_M, NIC_PSID, HostNic
 
 DRIVER = "24.10-1.1.4"
 
@@ -56,7 +57,15 @@ def ibv_device(nic: HostNic) -> str:
         "\t\t\tphys_state:\t\tLINK_UP (5)\n"
         f"\t\t\tGID[  0]:\t\tfe80:0000:0000:0000:{interface_id}, RoCE v1\n"
         f"\t\t\tGID[  1]:\t\tfe80::{interface_id}, RoCE v2\n"
+        f"\t\t\tGID[  2]:\t\t0000:0000:0000:0000:0000:ffff:{_mapped(nic.address)}, RoCE v1\n"
+        f"\t\t\tGID[  3]:\t\t::ffff:{nic.address}, RoCE v2\n"
     )
+
+
+def _mapped(address: str) -> str:
+    """The last two groups of an IPv4-mapped address."""
+    digits = IPv4Address(address).packed.hex()
+    return f"{digits[:4]}:{digits[4:]}"
 
 
 def qos(nic: HostNic) -> str:
@@ -76,7 +85,7 @@ def qos(nic: HostNic) -> str:
         f"Priority trust state: {nic.trust}\n"
         f"{mapping}"
         "Receive buffer size (bytes): 20016,156096,0,0,0,0,0,0,max_buffer_size=4147200\n"
-        "Cable len: 5\n"
+        f"Cable len: {HOST_CABLE_M}\n"
         "PFC configuration:\n"
         "\tpriority    0   1   2   3   4   5   6   7\n"
         f"\tenabled     {enabled}   \n"
@@ -147,11 +156,20 @@ def traffic_class(nic: HostNic) -> str:
     return "" if nic.tos is None else f"Global tclass={nic.tos}\n"
 
 
-def sysfs_link(nic: HostNic) -> str:
-    """The RDMA device in sysfs, a link to its place on the PCI bus."""
-    bus = int(nic.pci[5:7], 16)
-    root = f"pci0000:{bus - 2:02x}/0000:{bus - 2:02x}:01.0"
-    return f"lrwxrwxrwx 1 root root 0 Mar  2 00:11 {nic.rdma} -> ../../devices/{root}/{nic.pci}/infiniband/{nic.rdma}\n"
+def sysfs_link(path: str, nic: HostNic) -> str:
+    """The RDMA device in sysfs, a link to its place on the PCI bus; `path`: that place below /sys/devices."""
+    return f"lrwxrwxrwx 1 root root 0 Mar  2 00:11 {nic.rdma} -> ../../devices/{path}/infiniband/{nic.rdma}\n"
+
+
+def firmware_versions(nic: HostNic) -> str:
+    """The adapter in `devlink dev info`: what runs, and what the next start loads."""
+    stored = nic.stored or nic.firmware
+    return (
+        f"pci/{nic.pci}:\n  driver mlx5_core\n  serial_number {nic.guid}\n  versions:\n"
+        f"      fixed:\n        fw.psid {NIC_PSID}\n"
+        f"      running:\n        fw.version {nic.firmware}\n        fw {nic.firmware}\n"
+        f"      stored:\n        fw.version {stored}\n        fw {stored}\n"
+    )
 
 
 def firmware_options(nic: HostNic) -> str:

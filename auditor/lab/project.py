@@ -83,7 +83,7 @@ def plan_text(fabric: Fabric) -> str:
     for cable in fabric.plan:
         host = fabric.hosts.get(cable.a.device)
         a = host or fabric.switches[cable.a.device]
-        kind, pci = ("DAC", host.nics[cable.a.port].pci) if host else ("AOC", "")
+        kind, pci = ("DAC", host.nics[cable.a.port].pci) if host else ("400GBASE-DR4", "")
         b = fabric.switches[cable.b.device]
         writer.writerow(
             [*cable.a, *cable.b, cable.plane, cable.rail, "400G", cable.label, kind, cable.length_m, a.rack, b.rack, pci]
@@ -125,12 +125,12 @@ def _write_device(directory: Path, platform: str, role: str, prompt: str, answer
 
 
 def _file_name(command: str, body: str) -> str:
-    """The command with every run of other than letters and digits as `_`, and a suffix by content."""
+    """The command with every run of other than letters and digits as `_`, cut to 180 characters, and a suffix by content."""
     try:
         kind = "json" if isinstance(json.loads(body), dict | list) else "txt"
     except ValueError:
         kind = "txt"
-    return re.sub(r"[^A-Za-z0-9]+", "_", command).strip("_") + "." + kind
+    return re.sub(r"[^A-Za-z0-9]+", "_", command).strip("_")[:180] + "." + kind
 
 
 def _write(file: Path, text: str) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from ipaddress import IPv6Address
 
 from auditor.lab.answer import Answer, table
-from auditor.lab.fabric import End, Fabric, Switch, SwitchPort
+from auditor.lab.fabric import HOST_CABLE_M, End, Fabric, Switch, SwitchPort
 
 _FLAGS = """Flags: A - active, I - inactive, Up - up, Dw - Down, N/A - not available,
        S - selected, D - deselected, * - not synced
@@ -49,22 +49,28 @@ def _total(rows: int, end: str = " ") -> str:
 
 
 def _module(switch: Switch, port: SwitchPort) -> str:
-    """The module of one port, from its management interface (CMIS); an active cable has a length."""
+    """The plug of one port, from its management interface (CMIS): copper towards hosts, a module for fibre elsewhere."""
     if not port.plane:
         return f"{port.name}: SFP EEPROM Not detected\n"
+    if port.length_m == HOST_CABLE_M:
+        firmware, connector, length, part = "N/A", "No separable connector", f"{HOST_CABLE_M}.0", f"MCP4Y10-N{HOST_CABLE_M:03d}"
+        technology, medium = "Copper cable unequalized", "passive_copper_media_interface"
+    else:
+        firmware, connector, length, part = "47.171.0", "MPO 1x12", "0.0", "MMS4X00-NM"
+        technology, medium = "1310 nm EML", "sm_media_interface"
     return f"""{port.name}: SFP EEPROM detected
-        Active Firmware: 47.171.0
+        Active Firmware: {firmware}
         CMIS Rev: 5.0
-        Connector: MPO 1x12
+        Connector: {connector}
         Identifier: OSFP 8X Pluggable Transceiver
         Inactive Firmware: N/A
-        Length Cable Assembly(m): 0.0
-        Media Interface Technology: 1310 nm EML
-        Specification compliance: sm_media_interface
+        Length Cable Assembly(m): {length}
+        Media Interface Technology: {technology}
+        Specification compliance: {medium}
         Vendor Date Code(YYYY-MM-DD Lot): 2025-03-11
         Vendor Name: NVIDIA
         Vendor OUI: 48-b0-2d
-        Vendor PN: MMS4X00-NM
+        Vendor PN: {part}
         Vendor Rev: A4
         Vendor SN: MT25{switch.number:04d}M{port.index:05d}
 """
