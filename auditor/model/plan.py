@@ -248,7 +248,8 @@ class NeighbourSeen(NamedTuple):
 class FabricPort:
     """One port of an InfiniBand node, as the host that walked the subnet lists it; `port` is empty for the node itself.
 
-    `witness` is that host; `fact` a cell of the row, with that host as its device. GUIDs are 16 hex digits, ports decimal numbers, `rate` is in bit/s.
+    `witness` is that host; `fact` a cell of the row, with that host as its device. GUIDs are 16 hex digits, ports decimal
+    numbers, `rate` is in bit/s.
     `whole` (of a node): the walk lists every port of it that has a living cable.
     """
 

@@ -13,8 +13,8 @@ from auditor.lab.faults import inject
 from auditor.lab.project import generate, write_capture
 from auditor.model import Finding, Run, Severity, Verdict
 from auditor.workflows.audit import audit
-from auditor.workflows.request import Request
 from auditor.workflows.project import Project, load_project
+from auditor.workflows.request import Request
 
 SIZE = Size(hosts=2, nics=2, leaves=2, spines=2)
 AT = datetime(2026, 3, 2, 2, 0, tzinfo=UTC)
