@@ -29,9 +29,9 @@ def test_every_alias_has_the_parameter_of_its_command(source):
         assert source.parameter is None or "{" + source.parameter.name + "}" in alias
 
 
-def test_only_lldp_firmware_options_and_the_fallback_for_the_bios_need_sudo():
+def test_only_lldp_firmware_options_access_control_and_the_fallback_for_the_bios_need_sudo():
     assert {source.key for source in PLATFORM.sources if source.privilege == "sudo"} == {
-        "lldpctl", "lldpctl_text", "dmidecode", "mlxconfig", "mstconfig",
+        "lldpctl", "lldpctl_text", "dmidecode", "mlxconfig", "mstconfig", "lspci_bridges",
     }  # fmt: skip
 
 
@@ -39,7 +39,10 @@ def test_what_only_captures_hold_is_never_sent():
     assert {source.key for source in PLATFORM.sources if not source.sent} == {
         "rdma_tclass_all", "cma_roce_tos", "nccl_env", "nccl_env_named", "lldpctl_keyvalue", "ip_link_brief", "bonding",
         "nvidia_smi_text", "nvidia_smi_table", "nvidia_smi_by_number", "amd_firmware", "amd_topology", "sysctl_all", "lsmod",
-        "lscpu_json",
+        "lscpu_json", "nvidia_smi_query", "nccl_topo", "nccl_graph", "lspci", "lspci_list", "lspci_tree", "lstopo",
+        "mstflint", "mlxfwmanager", "mlxfwmanager_xml", "mlxlink", "show_gids", "ibstat", "ibstatus", "ibdev2netdev",
+        "rdma_qos", "niccli_list", "niccli_qos", "nicctl_qos", "nicctl_dcqcn", "nicctl_port", "nicctl_lif",
+        "nccl_topo", "nccl_graph", "lspci", "lspci_list", "lspci_tree", "nvidia_smi_query", "lstopo",
     }  # fmt: skip
 
 

@@ -121,8 +121,10 @@ def test_ibv_devinfo_of_two_hdr_ports_of_which_one_is_disabled():
         ("rdma_port", "mlx5_1", "1"): {
             "node_guid": "88e9a4ffff25a463", "port_guid": "88e9a4ffff25a463", "link_layer": "infiniband", "state": "down",
         },
+        ("gid", "mlx5_0", "1", "0"): {"address": "fe80:0000:0000:0000:88e9:a4ff:ff25:a462", "kind": "ib"},
+        ("gid", "mlx5_1", "1", "0"): {"address": "fe80:0000:0000:0000:88e9:a4ff:ff25:a463", "kind": "ib"},
     }  # fmt: skip
-    assert not gaps
+    assert [(gap.table, gap.key, gap.reason) for gap in gaps] == [("gid", ("mlx5_1", "1"), GapReason.TRUNCATED)]
 
 
 def test_ibv_devinfo_of_a_bond_with_two_lanes():
@@ -131,9 +133,16 @@ def test_ibv_devinfo_of_a_bond_with_two_lanes():
         ("rdma_port", "mlx5_bond_0", "1"): {
             "node_guid": "08c0eb0300f028b2", "link_layer": "ethernet", "state": "active", "rate": 100_000_000_000,
             "active_mtu": 4096,
-        }
+        },
+        ("gid", "mlx5_bond_0", "1", "0"): {"address": "fe80:0000:0000:0000:0ac0:ebff:fef0:28b2", "kind": "v1"},
+        ("gid", "mlx5_bond_0", "1", "1"): {"address": "fe80:0000:0000:0000:0ac0:ebff:fef0:28b2", "kind": "v2"},
+        ("gid", "mlx5_bond_0", "1", "2"): {"address": "0000:0000:0000:0000:0000:ffff:c000:0203", "kind": "v1"},
+        ("gid", "mlx5_bond_0", "1", "3"): {"address": "0000:0000:0000:0000:0000:ffff:c000:0203", "kind": "v2"},
     }  # fmt: skip
-    assert [(gap.reason, gap.columns) for gap in gaps] == [(GapReason.UNSUPPORTED, ("port_guid",))]
+    assert [(gap.reason, gap.columns) for gap in gaps] == [
+        (GapReason.TRUNCATED, ()),  # the blank line that ends it was not copied
+        (GapReason.UNSUPPORTED, ("port_guid",)),
+    ]
 
 
 def test_ibv_devinfo_of_software_iwarp():
@@ -143,7 +152,7 @@ def test_ibv_devinfo_of_software_iwarp():
             "node_guid": "7686e2fffe2863fc", "link_layer": "ethernet", "state": "active", "active_mtu": 1024,
         }
     }  # fmt: skip
-    assert {gap.columns for gap in gaps} == {("rate",), ("port_guid",)}
+    assert {gap.columns for gap in gaps} == {("rate",), ("port_guid",), ("address",), ("kind",)}
 
 
 def test_rdma_link_with_a_bond():
@@ -228,12 +237,14 @@ def test_mlxconfig_of_three_options():
         ("nic_option", "0000:37:00.0", "NUM_OF_VFS"): {"value": "8"},
         ("nic_option", "0000:37:00.0", "SRIOV_EN"): {"value": "True"},
         ("nic_option", "0000:37:00.0", "LINK_TYPE_P1"): {"value": "ETH"},
+        ("firmware", "nic.0000:37:00.0"): {"part_number": "MCX715105AS-WEAT_Ax"},
     }
     assert [(gap.layer, gap.reason) for gap in gaps] == [("applied", GapReason.NOT_COLLECTED)]
 
 
 def test_mlxconfig_with_lines_left_out():
     rows, gaps = captured("mlxconfig/cx7-query-elided.txt", pci="37:00.0")
+    assert rows.pop(("firmware", "nic.0000:37:00.0")) == {"part_number": "MCX715105AS-WEAT_Ax"}
     assert {key[2]: row["value"] for key, row in rows.items()} == {
         "MEMIC_BAR_SIZE": "0", "MEMIC_SIZE_LIMIT": "_256KB", "ADVANCED_PCI_SETTINGS": "False", "SAFE_MODE_THRESHOLD": "10",
         "SAFE_MODE_ENABLE": "True",
