@@ -168,6 +168,7 @@ class Simulator:
 @pytest.fixture(scope="module")
 def rails(tmp_path_factory):
     """64 hosts with 4 adapters on 16 leaves, each with two parallel links to each of 8 spines, as `plan generate` lays it."""
+    need("ibsim", "ibsim-run", "ibnetdiscover", "iblinkinfo", "ibstat")
     plan = tmp_path_factory.mktemp("plan") / "plan.csv"
     size = ("--hosts", str(HOSTS), "--rails", str(RAILS), "--ports", str(PORTS), "--speed", "4xHDR")
     run(*auditor(), "plan", "generate", *size, "--nic-port", "mlx5_0", "--switch-port", "1", "-o", str(plan))
@@ -179,7 +180,6 @@ def rails(tmp_path_factory):
 
 @pytest.fixture
 def subnet(rails, tmp_path):
-    need("ibsim", "ibsim-run", "ibnetdiscover", "iblinkinfo", "ibstat")
     return Subnet(tmp_path / "subnet", rails)
 
 
