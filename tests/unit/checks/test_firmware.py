@@ -3,7 +3,8 @@ import pickle
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from auditor.checks.firmware import Allowed, not_allowed
+from auditor.checks.firmware import Allowed, not_allowed, pair_not_allowed
+from auditor.checks.firmware.versions import same_part
 
 PARAMS = TypeAdapter(not_allowed.params_type)
 
@@ -47,3 +48,46 @@ def test_a_component_without_wildcards_is_explicit():
     assert explicit("nic.0000:3b:00.0")
     assert not explicit("nic.*")
     assert not explicit("cpld.[12]")
+
+
+@pytest.mark.parametrize(
+    ("wanted", "seen", "same"),
+    [
+        ("MCX75310AAS-NEAT", "MCX75310AAS-NEAT", True),
+        ("MCX75310AAS-NEAT", "MCX75310AAS-NEA_Ax", True),
+        ("MCX75310AAS-NEA_Ax", "MCX75310AAS-NEAT", True),
+        ("MCX354A-FCBT", "MCX354A-FCB_A2-A5", True),
+        ("MBF2H536C-CECOT", "MBF2H536C-CECO_Ax_Bx", True),
+        ("MCX75310AAS-NEAT", "MCX75310AAC-NEA_Ax", False),
+        ("MCX75310AAS-NEAT", "MCX75310AAS-NEA", False),
+        ("MCX75310AAS-*", "MCX75310AAS-NEA_Ax", True),
+        ("MCX623106AN-CDAT", "MCX75310AAS-NEA_Ax", False),
+        ("8025_X", "8025_Y", False),
+    ],
+)
+def test_a_board_with_its_revisions_is_the_part_that_is_ordered(wanted, seen, same):
+    assert same_part(wanted, seen) is same
+
+
+PAIRS = TypeAdapter(pair_not_allowed.params_type)
+SIDE = {"component": "bios", "in": ["1"]}
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ({"if": SIDE, "then": SIDE}, "Field required"),
+        ({"if": SIDE, "why": "x"}, "Field required"),
+        ({"if": {"component": "bios"}, "then": SIDE, "why": "x"}, "either `version`"),
+        ({"if": {**SIDE, "why": "x"}, "then": SIDE, "why": "x"}, "Extra inputs"),
+        ({"when": SIDE, "then": SIDE, "why": "x"}, "Extra inputs"),
+    ],
+)
+def test_a_pair_that_says_nothing_or_too_much_is_refused(line, words):
+    with pytest.raises(ValidationError, match=words):
+        PAIRS.validate_python([line])
+
+
+def test_pairs_travel_to_workers():
+    (line,) = PAIRS.validate_python([{"if": SIDE, "then": {"component": "bmc", "version": ">=2"}, "why": "x"}])
+    assert pickle.loads(pickle.dumps(line)) == line
