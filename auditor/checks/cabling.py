@@ -139,7 +139,8 @@ def unplanned(link: Link, context: RuleContext) -> Iterator[Judgement]:  # noqa:
     reads=("neighbour.system",),
     severity=Severity.INFORMATION,
     kind=RuleKind.CABLE,
-    remedy="Run lldpd on the host, or switch off the LLDP agent in the adapter's firmware; collect the devices at both ends.",
+    remedy="Collect the devices at both ends. On Ethernet run lldpd on the host, or switch off the LLDP agent in the adapter's "
+    "firmware; on InfiniBand collect a host that walks the subnet.",
 )
 def not_proven(link: Link, context: RuleContext) -> Iterator[Judgement]:  # noqa: ARG001 (the form of a cable rule)
     """Somebody says of each planned cable where it goes.

@@ -37,8 +37,8 @@ def command() -> None:
 def check_command(ctx: click.Context, /, **options: Any) -> None:
     """Compare the cables with the plan: what is wrong, why, and the steps that mend it, plug by plug.
 
-    The far ends of the scope's cables are asked too. Ends with 0 only when every planned cable was proven; with 3
-    when some was not, and nothing is wrong.
+    The far ends of the scope's cables are asked too. Ends with 0 only when every planned cable that is built was
+    proven; with 3 when some was not, and nothing is wrong. Other things that could not be seen count with --strict.
 
     \b
     Examples:
@@ -73,8 +73,7 @@ def check_command(ctx: click.Context, /, **options: Any) -> None:
     output = options["output"]
     shown = Options(colour=output is None and colour(), width=width(output), fail_on=fail_on)
     write(form.render(run, shown), output)
-    code = check.exit_code(run, fail_on.rank, strict=options["strict"])
-    ctx.exit(code or (3 if cabling.incomplete(run) else 0))
+    ctx.exit(cabling.exit_code(run, fail_on.rank, strict=options["strict"]))
 
 
 def _watch(ctx: click.Context, wish: Any, every: float) -> int:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from auditor.cabling.faceplate import find_cage
 from auditor.canonical import natural
 from auditor.errors import SetupError
-from auditor.model import Device, Link, LinkVerdict, Plan, PlanEnd, PlanLink, Run
+from auditor.model import Device, Link, LinkVerdict, Plan, PlanEnd, PlanLink, Run, Verdict
 from auditor.report.sheet import SheetLine
 from auditor.workflows import check
 from auditor.workflows.check import Telling, Wish
@@ -30,9 +30,18 @@ def wish(options: Wish, *, rails: bool) -> Wish:
     return replace(options, only=RULES, far_ends=True, rails=rails)
 
 
-def incomplete(run: Run) -> bool:
-    """Whether some planned cable was neither proven nor found wrong: then nobody may say that the rack is right."""
-    return any(run.coverage.links.get(verdict) for verdict in OPEN)
+def exit_code(run: Run, fail_on: int, *, strict: bool = False) -> int:
+    """0 only when every planned cable that is built was proven; 1 with a cause of `fail_on` or worse; else 3.
+
+    What else could not be seen of the devices does not count, unless `strict`: a cable is proven by whoever sees it.
+    """
+    code = check.exit_code(run, fail_on, strict=strict)
+    if code == 1 or strict:
+        return code
+    links = run.coverage.links
+    built = links.get("planned", 0) - links.get(LinkVerdict.NOT_YET, 0)
+    crashed = any(result.verdict is Verdict.ERROR for result in run.results)
+    return 3 if crashed or not built or any(links.get(verdict) for verdict in OPEN) else 0
 
 
 @dataclass(frozen=True, slots=True)

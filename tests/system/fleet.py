@@ -235,12 +235,6 @@ class Fleet:
         wait_for(lambda: set().union(*(machine.neighbours() for machine in self.machines.values())) == wanted)
 
 
-_NO_RDMA = """waivers:
-  - {gap: "*:rdma_port", reason: no RDMA in the kernel of these machines, owner: tests, expires: 2099-12-31}
-  - {gap: "*:nic", reason: no adapter in these machines, owner: tests, expires: 2099-12-31}
-"""
-
-
 @dataclass
 class Site:
     """A project folder about a fleet, and the installed command run in its office."""
@@ -265,8 +259,6 @@ class Site:
                 for machine in machines
             )
         )
-        (self.folder / "baselines").mkdir()
-        (self.folder / "baselines" / "waivers.yaml").write_text(_NO_RDMA)
         rows = [f"{one.machine},{one.port},{other.machine},{other.port},compute" for one, other in cables]
         (self.folder / "plan" / "plan.csv").write_text("\n".join(["a_device,a_port,b_device,b_port,plane", *rows, ""]))
 

@@ -23,9 +23,6 @@ WALKER = Place("fm-01", "ibsim0")
 """The host that runs the tools, and its adapter, which the simulator calls so; on a port that the generated plan leaves free."""
 LINKS = 2 * HOSTS * RAILS + 1
 FACTORY = "MT4123 ConnectX6   Mellanox Technologies"
-_WALKED = """waivers:
-  - {gap: "*:not_collected", reason: the walk sees the others, owner: tests, expires: 2099-12-31}
-"""
 
 
 @dataclass
@@ -86,8 +83,6 @@ class Subnet:
         """Plan and inventory. `ids`: the plan has the GUIDs of the adapters."""
         (self.folder / "plan").mkdir(parents=True)
         (self.folder / "inventory").mkdir()
-        (self.folder / "baselines").mkdir()
-        (self.folder / "baselines" / "waivers.yaml").write_text(_WALKED)
         (self.folder / "auditor.yaml").write_text("plan: plan/plan.csv\n")
         rows = [
             row | ({"a_id": f"{self.rails.guid(one) + (not one.port.isdigit()):016x}"} if ids and one != WALKER else {})
