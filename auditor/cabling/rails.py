@@ -57,7 +57,13 @@ def infer_plan(sights: Iterable[RailSight]) -> RailPlan:
         if leaf is not None:
             ends = PlanEnd(sight.host, sight.port), PlanEnd(leaf, usual[sight.host])
             links.append(PlanLink(*ends, plane="compute", rail=str(order[rail])))
-    return RailPlan(Plan("the rail rule, without a plan", _each_once(links)), tuple(notes))
+    once = _each_once(links)
+    placed = {link.a.place for link in once}
+    without = [f"{sight.host} {sight.port}" for sight in here if (sight.host, sight.port) not in placed]
+    if without:
+        more = f" and {len(without) - 8} more" if len(without) > 8 else ""
+        notes.append(f"the rail rule gives these no place of their own, so they are not judged: {', '.join(without[:8])}{more}")
+    return RailPlan(Plan("the rail rule, without a plan", once), tuple(notes))
 
 
 Rail = tuple[str, str]
@@ -107,9 +113,15 @@ def _kept(sights: Sequence[RailSight], rail_of: Mapping[str, Rail], usual: Mappi
 
 
 def _neighbours(sights: Sequence[RailSight], rail_of: Mapping[str, Rail]) -> dict[str, dict[Rail, str]]:
-    """For each host the leaf of every rail: its own where a NIC is on its rail, else the one that its leaves' other hosts use."""
+    """For each host the leaf of every rail: its own where a NIC is on its rail, else the one that its leaves' other hosts use.
+
+    A host all of whose NICs are on other rails, as after a rotation, has the leaves that belong with those it is on.
+    """
     own: defaultdict[str, dict[Rail, str]] = defaultdict(dict)
+    touched: defaultdict[str, list[str]] = defaultdict(list)
     for sight in sights:
+        if sight.far[0] in rail_of:
+            touched[sight.host].append(sight.far[0])
         rail = (sight.model, sight.nic)
         if rail_of.get(sight.far[0]) == rail:
             own[sight.host][rail] = sight.far[0]
@@ -119,9 +131,10 @@ def _neighbours(sights: Sequence[RailSight], rail_of: Mapping[str, Rail]) -> dic
             for rail, other in leaves.items():
                 beside[leaf][rail][other] += 1
     out = {}
-    for host, leaves in own.items():
+    for host, around in touched.items():
+        leaves = own.get(host, {})
         votes: defaultdict[Rail, Counter[str]] = defaultdict(Counter)
-        for leaf in leaves.values():
+        for leaf in leaves.values() or around:
             for rail, counts in beside[leaf].items():
                 votes[rail].update(counts)
         out[host] = {rail: min(counts, key=lambda leaf: (-counts[leaf], leaf)) for rail, counts in votes.items()} | leaves

@@ -54,3 +54,24 @@ def test_too_few_hosts_make_no_rule() -> None:
     planned, notes = plan_of(pod(hosts=2))
     assert planned == {}
     assert "too few hosts" in notes[0]
+
+
+def test_a_host_all_of_whose_nics_are_on_other_rails_is_judged_like_the_others() -> None:
+    wiring = pod() | {
+        (f"gpu-{10 + host}", nic): (f"leaf-{10 + nic}", f"Ethernet{8 * host}") for host in range(6) for nic in range(4)
+    }
+    healthy, _ = plan_of(wiring)
+    for nic in range(4):
+        wiring["gpu-12", nic] = (f"leaf-{10 + (nic + 1) % 4}", "Ethernet16")
+    assert plan_of(wiring) == (healthy, ())
+
+
+def test_hosts_that_claim_the_same_ports_are_left_out_and_said() -> None:
+    wiring = pod()
+    for nic in range(4):
+        wiring["gpu-5", nic] = (f"leaf-{nic}", "Ethernet16")
+    planned, notes = plan_of(wiring)
+    assert not {"gpu-2", "gpu-5"} & {host for host, _ in planned}
+    assert len(notes) == 1
+    assert "gpu-2 ens0" in notes[0]
+    assert "gpu-5 ens3" in notes[0]
