@@ -51,14 +51,16 @@ class _Host:
     kind=RuleKind.FABRIC,
     every_link=True,
     remedy="If another NIC became the nearest one: compare BIOS version and settings (PCIe bifurcation, NUMA per socket) and the "
-    "slots with a host that is right. If the NIC is the same and its rail is not: compare the plan's rows of this host.",
+    "slots with a host that is right. If a GPU is missing: look at the kernel's log for its slot. If the NIC is the same and its "
+    "rail is not: compare the plan's rows of this host.",
 )
 def gpu_nic_rail_broken(links: Sequence[Link], context: RuleContext) -> Iterator[Judgement]:  # noqa: ARG001 (the form)
     """GPU i, the NIC nearest to it and that NIC's planned rail go together in the same way on every host of one model.
 
     Compared are hosts of one hardware model, at least three of which agree; which rail GPU i has is a matter of the machine.
-    The finding names the layer that broke: the PCIe tree (another NIC is the nearest one now) or the order of the NICs (the
-    same NIC, planned for another rail). Where a cable leads to another rail's leaf, `cabling.wrong_peer` says it.
+    The finding names the layer that broke: the PCIe tree (another NIC is the nearest one now), a lost GPU (those behind it count
+    lower) or the order of the NICs (the same NIC, planned for another rail). Where a cable leads to another rail's leaf,
+    `cabling.wrong_peer` says it.
 
     Why it matters: NCCL sends from GPU i by its nearest NIC and expects GPU i of the next host behind the same leaf. One host
     with two of them exchanged sends half its traffic through the spines, and every collective waits for it.
@@ -73,7 +75,12 @@ def gpu_nic_rail_broken(links: Sequence[Link], context: RuleContext) -> Iterator
         for name, host in alike.items():
             wrong = [gpu for gpu in sorted(usual, key=natural) if gpu in host.rails and host.rails[gpu] != usual[gpu]]
             object_ = Spot(name, Address(NcclTopology.TABLE, ()))
-            yield failed(object_, _deviation(name, host, wrong, usual, nics, len(alike))) if wrong else passed(object_)
+            if not wrong:
+                yield passed(object_)
+            elif without := _without(host.rails, usual):
+                yield failed(object_, _slipped(name, host, wrong, without, usual, nics))
+            else:
+                yield failed(object_, _deviation(name, host, wrong, usual, nics, len(alike)))
 
 
 def _hosts(links: Sequence[Link]) -> Mapping[str, _Host]:
@@ -111,6 +118,30 @@ def _usual(shown: Sequence[Mapping[str, Rails]]) -> dict[str, Rails]:
         if count >= LEAST and count >= MOST * sum(seen.values()):
             out[gpu] = rails
     return out
+
+
+def _without(rails: Mapping[str, Rails], usual: Mapping[str, Rails]) -> list[str]:
+    """GPUs that are not there, if all others are in their order and only count lower; else none."""
+    here = [rails[gpu] for gpu in sorted(rails, key=natural)]
+    missing = []
+    for gpu in sorted(usual, key=natural):
+        if here and here[0] == usual[gpu]:
+            here.pop(0)
+        else:
+            missing.append(gpu)
+    return [] if here else missing
+
+
+def _slipped(
+    name: str, host: _Host, wrong: Sequence[str], without: Sequence[str], usual: Mapping[str, Rails], nics: Mapping[str, Rails]
+) -> Deviation:
+    alone = ", ".join(f"{' and '.join(nics.get(gpu, ()))} (rail {', '.join(usual[gpu])})".strip() for gpu in without)
+    return Deviation(
+        expected=f"{len(usual)} GPUs",
+        observed=f"{len(host.rails)} GPUs",
+        message=f"{name}: {len(host.rails)} GPUs instead of {len(usual)}: none is nearest to {alone}; those behind count lower",
+        spots=tuple(host.cells[gpu] for gpu in wrong[:1]),
+    )
 
 
 def _deviation(

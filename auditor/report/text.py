@@ -27,6 +27,8 @@ CHANGES_SHOWN = 20
 NOTES_SHOWN = 10
 LINE_LIMIT = 400
 LABEL_WIDTH = 11
+COMMAND_LIMIT = 120
+"""Characters of a command beside its evidence; a longer one loses its middle."""
 
 STYLES = {Severity.CRITICAL: "bold red", Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFORMATION: "cyan"}
 
@@ -195,7 +197,10 @@ def _proof(page: _Page, groups: Iterable[Sequence[Finding]]) -> None:
 
 def _whereabouts(item: Evidence) -> str:
     moment = re.sub(r"(\.\d+)?\+00:00$", "Z", item.collected_at)
-    parts = (item.device, item.command or item.source, item.locator, moment)
+    command = item.command or item.source
+    if len(command) > COMMAND_LIMIT:  # what stands behind it is the place to look at
+        command = f"{command[: COMMAND_LIMIT * 2 // 3]} … {command[-COMMAND_LIMIT // 3 :]}"
+    parts = (item.device, command, item.locator, moment)
     return " · ".join(part for part in parts if part)
 
 

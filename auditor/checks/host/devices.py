@@ -223,7 +223,8 @@ def affinity_disagrees(state: State, context: RuleContext) -> Iterator[Judgement
     """The driver of the GPUs (`nvidia-smi topo -m`) sees GPUs and NICs as near to each other as the PCI tree has them.
 
     Compared is what matters: below one port of the processor, on one NUMA node, or on two. How many switches lie between (PIX,
-    PXB) and whether a host bridge does (PHB, NODE) tools count in different ways. Judged only where both are known.
+    PXB) and whether a host bridge does (PHB, NODE) tools count in different ways. Judged only where both are known, and not for
+    a device that names another NUMA node than the port above it: that is `host.numa_mismatch`.
 
     Why it matters: libraries and schedulers place ranks by what the driver says. If it is wrong, so are they.
     """
@@ -231,9 +232,10 @@ def affinity_disagrees(state: State, context: RuleContext) -> Iterator[Judgement
     if not printed:
         return
     wrong, compared, spots = [], 0, []
+    astray = _astray(state)
     for gpu, nic, kind in near(state):
         other = printed.get((gpu, nic))
-        if kind is None or other is None:
+        if kind is None or other is None or gpu in astray or nic in astray:
             continue
         compared += 1
         if _CLASSES[kind] != _CLASSES[other]:
@@ -257,16 +259,34 @@ def near(state: State) -> Iterator[tuple[str, str, str | None]]:
         hanging = places({address: Function(row.parent, row.numa_node) for (address,), row in rows.items()})
     except ValueError:
         return
-    numbers = {key[0]: row.index for key, row in state.rows(Gpu).items()}
-    gpus = sorted(address for (address,), row in rows.items() if is_gpu(row.class_code, row.vendor_id))
-    numbered = {
-        str(at if numbers.get(address) is None else numbers[address]): hanging[address] for at, address in enumerate(gpus)
-    }
+    numbered = {number: hanging[address] for number, address in _numbered(state).items()}
     nics = {
         port.name: hanging[port.pci] for port in state.rows(RdmaPort).values() if port.pci is not None and port.pci in hanging
     }
     for gpu, nic, kind, _ in affinity(numbered, nics):
         yield gpu, nic, kind
+
+
+def _numbered(state: State) -> dict[str, str]:
+    """PCI addresses of the GPUs by their number: the driver's, else the order of the addresses."""
+    numbers = {key[0]: row.index for key, row in state.rows(Gpu).items()}
+    gpus = sorted(address for (address,), row in state.rows(Pci).items() if is_gpu(row.class_code, row.vendor_id))
+    return {str(at if numbers.get(address) is None else numbers[address]): address for at, address in enumerate(gpus)}
+
+
+def _astray(state: State) -> set[str]:
+    """Numbers of GPUs and names of RDMA devices on another NUMA node than the processor's port above them."""
+    rows = state.rows(Pci)
+    functions = {address: Function(row.parent) for (address,), row in rows.items()}
+    named = _numbered(state) | {port.name: port.pci for port in state.rows(RdmaPort).values() if port.pci is not None}
+    found = set()
+    for name, address in named.items():
+        own, ports = rows.get((address,)), above(address, functions)
+        top = rows.get((ports[-1],)) if ports else None
+        nodes = {row.numa_node for row in (own, top) if row is not None} - {None}
+        if len(nodes) > 1:
+            found.add(name)
+    return found
 
 
 def _spot(state: State, cell: Cell) -> Spot:

@@ -281,11 +281,12 @@ SOURCES = (
         ),
         parser=Parser.TEXT, normalise=sysfs, anchor=(r"^/sys/devices/\S+/class:0x[0-9a-f]{6}$",),
         ok_status=(0, 2),  # 2: a file could not be read, as older kernels have it for functions without a link
-        proof={
-            "pci": r"/{0}/class:", "pci.numa_node": r"/{0}/numa_node:", "pci.width": r"/{0}/current_link_width:",
-            "pci.speed": r"/{0}/current_link_speed:", "pci.width_cap": r"/{0}/max_link_width:",
-            "pci.speed_cap": r"/{0}/max_link_speed:", "pci.vendor_id": r"/{0}/vendor:", "pci.device_id": r"/{0}/device:",
-            "nccl_path": r"/infiniband/{1}/node_type:",
+        proof={"pci": r"\b{0}/class:", "nccl_path": r"\binfiniband/{1}/node_type:"} | {
+            f"pci.{column}": rf"\b{{0}}/{file}:" for column, file in (
+                ("numa_node", "numa_node"), ("width", "current_link_width"), ("speed", "current_link_speed"),
+                ("width_cap", "max_link_width"), ("speed_cap", "max_link_speed"), ("vendor_id", "vendor"),
+                ("device_id", "device"),
+            )
         },
         proven_by="GNU grep 3.8 on Linux 6.18; drivers/pci/pci-sysfs.c of the kernel (all of it mode 0444; `Unknown` and 0 where "
         "there is no link); paths of a Dell host with eight H100 in logs of NCCL and UCX",
@@ -295,7 +296,7 @@ SOURCES = (
         privilege=Privilege.SUDO, empty=True,
         fills=(Fill(Pci, Layer.APPLIED, ("acs",), whole=False),),
         parser=Parser.TEXT, normalise=lspci_bridges, anchor=(_RECORD,),
-        proof={"pci": r"^(?:0000:)?{0} "},
+        proof={"pci": r"^(?:0000:)?{0} ", "pci.acs": r"^(?:0000:)?{0} [^\n]*" + "\n" + r"\s+ACSCtl:"},
         shown=lambda part: part.removeprefix("0000:"),
         proven_by="lspci of a Dell host with eight H100; cap_acs in ls-ecaps.c of pciutils, its manual on -d",
     ),

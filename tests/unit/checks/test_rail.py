@@ -73,3 +73,13 @@ def test_too_few_hosts_or_unknown_models_say_nothing() -> None:
     crossed = {**STRAIGHT, "0": "mlx5_1", "1": "mlx5_0"}
     assert judge(links_of("gpu-0", STRAIGHT), links_of("gpu-1", crossed)) == []
     assert judge(*(links_of(f"gpu-{at}", STRAIGHT, model="") for at in range(4))) == []
+
+
+def test_a_lost_gpu_is_told_as_such_and_not_by_the_numbers_of_those_behind_it() -> None:
+    slipped = {"0": "mlx5_0", "1": "mlx5_2"}
+    said = judge(*(links_of(f"gpu-{at}", STRAIGHT) for at in range(3)), links_of("gpu-9", slipped))
+    (wrong,) = [item for item in said if item.verdict is Verdict.FAIL]
+    assert wrong.deviation is not None
+    assert (wrong.deviation.expected, wrong.deviation.observed) == ("3 GPUs", "2 GPUs")
+    assert "none is nearest to mlx5_1 (rail 1)" in wrong.deviation.message
+    assert "PCIe" not in wrong.deviation.message

@@ -7,7 +7,8 @@ import pytest
 
 from auditor.address import Address
 from auditor.collect.guard import commands_for
-from auditor.model import GapReason, Privilege, RawOutput, digest
+from auditor.evidence import Place, find
+from auditor.model import GapReason, Privilege, RawOutput, Spot, digest
 from auditor.parse import parse_device
 from auditor.platforms import platforms
 
@@ -97,3 +98,43 @@ def test_endless_lines_cost_no_time(line):
     begun = monotonic()
     state(lspci=f"01:00.0 PCI bridge: X\n{line}\n\n")
     assert monotonic() - begun < 2
+
+
+def proof(key, body, address, value):
+    place = Place(Spot("gpu-1", Address.parse(address)), value, "linux", key, "digest")
+    return find(place, platforms(), lambda _: body)
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "line"),
+    [
+        ("class_code", 0x0200, "class:0x020000"),
+        ("numa_node", 1, "numa_node:1"),
+        ("width", 8, "current_link_width:8"),
+        ("width_cap", 16, "max_link_width:16"),
+        ("speed", 32_000_000_000, "current_link_speed:32.0 GT/s PCIe"),
+        ("speed_cap", 32_000_000_000, "max_link_speed:32.0 GT/s PCIe"),
+        ("vendor_id", 0x15B3, "vendor:0x15b3"),
+        ("device_id", 0x1021, "device:0x1021"),
+    ],
+)
+def test_each_fact_of_the_device_tree_is_proven_by_its_own_file(column, value, line):
+    files = ("class:0x020000", "numa_node:1", "current_link_width:8", "max_link_width:16", "vendor:0x15b3", "device:0x1021")
+    files += ("current_link_speed:32.0 GT/s PCIe", "max_link_speed:32.0 GT/s PCIe")
+    port = "/sys/devices/pci0000:20/0000:20:01.0"
+    body = "\n".join([*(f"{port}/{file}" for file in files), *(f"{port}/0000:21:00.0/{file}" for file in files), ""])
+    found = proof("pci_sysfs", body, f'pci["0000:21:00.0"].{column}', value)
+    assert found.excerpt == f"{port}/0000:21:00.0/{line}"
+
+
+def test_the_nearest_adapter_is_proven_by_where_it_lies_in_the_device_tree():
+    body = "/sys/devices/pci0000:20/0000:21:00.0/infiniband/mlx5_1/node_type:1: CA\n"
+    assert proof("pci_sysfs", body, "nccl_path[0,mlx5_1].nearest", True).excerpt == body.rstrip()
+
+
+def test_access_control_is_proven_by_its_state_below_its_port():
+    acs = ("Capabilities: [170 v1] Access Control Services", "ACSCap: SrcValid+", "ACSCtl: SrcValid+ ReqRedir+ CmpltRedir+")
+    body = record("0000:22:00.0", "PCI bridge", "X") + record("0000:23:00.0", "PCI bridge", "Y", *acs)
+    assert proof("lspci_bridges", body, 'pci["0000:23:00.0"].acs', True).excerpt.splitlines() == [
+        "0000:23:00.0 PCI bridge: Y", "\tACSCtl: SrcValid+ ReqRedir+ CmpltRedir+",
+    ]  # fmt: skip

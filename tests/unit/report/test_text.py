@@ -164,3 +164,12 @@ def test_many_notes_stand_under_one_heading(healthy):
     assert out.count("Note") == 1
     assert "Notes (30)" in out
     assert "and 20 more" in out
+
+
+def test_a_long_command_does_not_hide_the_place_in_its_answer(healthy, make_finding, make_cause):
+    found = make_finding()
+    command = "grep -rs " + " ".join(f"--include=file{at}" for at in range(100)) + " . /sys/devices"
+    found = replace(found, evidence=(replace(found.evidence[0], command=command, locator="line 17"),))
+    out = text(replace(healthy, findings=(found,), causes=(make_cause(),)))
+    line = next(line for line in out.splitlines() if "line 17" in line)
+    assert "grep -rs --include=file0" in line and " … " in line and ". /sys/devices · line 17" in line
