@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -32,7 +32,7 @@ def wire(request: Request, project: Project, store: Store | None, gathered: Gath
     """
     names = frozenset(device.name for device in request.devices)
     ends = dict(request.known) | gathered.ends
-    plan, notes = (project.plan, ()) if not request.rails else _by_rails(project, ends, gathered)
+    plan, notes = (project.plan, ()) if not request.rails else _by_rails(project, ends, gathered, names)
     far = sorted(
         {end.device for link in plan.links for end in (link.a, link.b) if not names.isdisjoint((link.a.device, link.b.device))}
         - names
@@ -47,17 +47,29 @@ def wire(request: Request, project: Project, store: Store | None, gathered: Gath
     return replace(found, causes=find_causes(found, plan, project.fabric, project.devices, names)), notes
 
 
-def _by_rails(project: Project, ends: Mapping[Place, LinkEnd], gathered: Gathered) -> tuple[Plan, tuple[str, ...]]:
-    """The plan that the rail rule gives, from what RDMA ports of hosts see."""
+def _by_rails(
+    project: Project, ends: Mapping[Place, LinkEnd], gathered: Gathered, names: Container[str]
+) -> tuple[Plan, tuple[str, ...]]:
+    """The plan that the rail rule gives, from what RDMA ports of hosts see, and notes: what of `names` it does not judge, too."""
     blank = build_wiring(Plan(), ends, project.devices, gathered.fabric_ports)
     sights = []
     for place, far in blank.observed.items():
         end = blank.ends.get(place)
-        if end is not None and is_host(end.role) and _is_rdma(end) and not is_host(_role(project, far[0])):
+        if end is not None and _is_railed(end) and not is_host(_role(project, far[0])):
             model = project.devices[place[0]].hardware_model if place[0] in project.devices else ""
             sights.append(RailSight(place[0], model or gathered.models.get(place[0], ""), _slot(end), place[1], far))
     found = infer_plan(sights)
-    return found.plan, found.notes
+    hosts = [(place, end) for place, end in sorted(blank.ends.items()) if end.device in names and _is_railed(end)]
+    mute = [f"{end.device} {end.interface or end.port}" for place, end in hosts if place not in blank.observed]
+    if not mute:
+        return found.plan, found.notes
+    more = f" and {len(mute) - 8} more" if len(mute) > 8 else ""
+    return found.plan, (*found.notes, f"not judged, since nobody says where they lead: {', '.join(mute[:8])}{more}")
+
+
+def _is_railed(end: LinkEnd) -> bool:
+    """Whether the rail rule speaks of an end: an RDMA port of a host."""
+    return is_host(end.role) and _is_rdma(end)
 
 
 def _role(project: Project, device: str) -> str:

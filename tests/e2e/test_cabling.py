@@ -69,6 +69,16 @@ def test_the_rail_rule_finds_the_same_pair_without_a_plan(auditor: Auditor, cros
     assert "gpu-03" in cause["title"]
 
 
+def test_the_rail_rule_names_the_ports_of_which_it_saw_nothing(auditor: Auditor, crossed: Path) -> None:
+    for device in ("gpu-02", "leaf-01"):
+        for file in (crossed / "captures" / "healthy" / device).glob("lldpctl*"):
+            file.write_text('{"lldp": {}}')
+    scope = ("--device", "gpu-02", "--device", "leaf-0*", "--no-store", "--rails")
+    shown = check(auditor, crossed, "healthy", *scope)
+    assert "gpu-02 enp26s0np0" in shown.out
+    assert "nobody says where they lead" in shown.out
+
+
 def test_a_link_that_nobody_proves_ends_with_3(auditor: Auditor, pod: Pod) -> None:
     capture = pod.capture("clean", 2, ["gpu-01", "leaf-01"])
     for device in ("gpu-01", "leaf-01"):
