@@ -148,7 +148,7 @@ def _facts(ends: Iterable[LinkEnd]) -> Facts:
     found: dict[tuple[str, Address], tuple[LinkEnd, Fact]] = {}
     for end in ends:
         seen = (neighbour.fact for neighbour in end.neighbours if neighbour.fact is not None)
-        for fact in (*end.facts.values(), *(cell.fact for hop in end.hops for cell in hop.cells), *seen):
+        for fact in (*end.facts.values(), *(cell.fact for hop in end.hops for cell in hop.cells), *seen, *end.gpus):
             found.setdefault((fact.device or end.device, replace(fact.address, layer=fact.layer)), (end, fact))
     return found
 
