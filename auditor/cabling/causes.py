@@ -11,6 +11,7 @@ from auditor.cabling.plugs import Occupancy
 from auditor.cabling.repair import Component, repair
 from auditor.cabling.scene import Label, Scene
 from auditor.cabling.signatures import label
+from auditor.cabling.verdicts import is_gone
 from auditor.canonical import natural
 from auditor.model import (
     ABSENT,
@@ -64,8 +65,10 @@ def find_causes(
     where several devices show the same.
     """
     scene = Scene(wiring, plan, fabric, devices)
-    components = repair(plan.links, wiring.observed, occupancy(wiring.ends), scene.rack)
-    return explain(scene, wiring, components, judged)
+    planned = {end.place for link in plan.links for end in (link.a, link.b)}
+    gone = frozenset(place for place in planned if place in wiring.ends and is_gone(wiring.ends[place]))
+    components = repair(plan.links, wiring.observed, occupancy(wiring.ends), scene.rack, gone)
+    return explain(scene, wiring, components, judged, gone)
 
 
 def occupancy(ends: Mapping[Place, LinkEnd]) -> Callable[[Place], Occupancy]:
@@ -84,9 +87,13 @@ def occupancy(ends: Mapping[Place, LinkEnd]) -> Callable[[Place], Occupancy]:
 
 
 def explain(
-    scene: Scene, wiring: Wiring, components: Sequence[Component], judged: Container[str] | None = None
+    scene: Scene,
+    wiring: Wiring,
+    components: Sequence[Component],
+    judged: Container[str] | None = None,
+    gone: frozenset[Place] = frozenset(),
 ) -> tuple[CableCause, ...]:
-    """The causes, once the components of wrong cables are known; see `find_causes`."""
+    """The causes, once the components of wrong cables are known; see `find_causes`. `gone`: planned ports that do not exist."""
     parts, rest = _parts(wiring, components)
     labels = label(scene, [part.component for part in parts])
     merged: dict[Label | int, list[_Part]] = defaultdict(list)
@@ -100,6 +107,10 @@ def explain(
         out.append(found)
     for verdict in (LinkVerdict.WRONG, LinkVerdict.MISSING, LinkVerdict.DEGRADED):
         mine = [link for link in rest if link.verdict is verdict]
+        if verdict is LinkVerdict.WRONG:
+            lost = [link for link in mine if not gone.isdisjoint(_places(link))]
+            out += [_no_port(link, gone) for link in lost if _is_judged([link], judged)]
+            mine = [link for link in mine if gone.isdisjoint(_places(link))]
         out += [_left(scene, links, device) for device, links in _fold(scene, mine) if _is_judged(links, judged)]
     out += [_unplanned(links) for links in _by_pair(rest) if _is_judged(links, judged)]
     return tuple(sorted(out, key=lambda cause: (cause.severity.rank, cause.key)))
@@ -287,6 +298,15 @@ def _left(scene: Scene, links: Sequence[Link], device: str) -> CableCause:
     moves = _lays(scene, planned, whole=not device) if kind is CauseKind.MISSING else []
     key = [device] if device else sorted(":".join(place) for link in planned for place in (link.a.place, link.b.place))
     return _cause(kind, form, key, links, params, moves)
+
+
+def _no_port(link: Link, gone: frozenset[Place]) -> CableCause:
+    """A row of the plan that names a port which its device does not have: no cable is at fault."""
+    places = _places(link)
+    device, port = next(place for place in places if place in gone)
+    far = next((" ".join(place) for place in places if place not in gone), device)
+    form = f"{CauseKind.PLAN_WRONG.value}.no_port"
+    return _cause(CauseKind.PLAN_WRONG, form, [device, port], [link], {"device": device, "port": port, "far": far})
 
 
 def _parent(links: Sequence[PlanLink]) -> str:

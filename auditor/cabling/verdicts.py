@@ -251,6 +251,11 @@ def _port(end: LinkEnd) -> Port:
     return Port.HIDDEN
 
 
+def is_gone(end: LinkEnd) -> bool:
+    """Whether its device answered whole and has no such port."""
+    return _port(end) is Port.GONE
+
+
 def _cells(strangers: Iterable[_Stranger]) -> tuple[Spot, ...]:
     """The cells of sightings."""
     facts = [(device, seen.neighbour.fact) for _, device, seen in strangers]

@@ -19,9 +19,10 @@ from auditor.baseline.operators import shown
 from auditor.canonical import printable
 from auditor.checks import rules
 from auditor.evaluate.device import lines
-from auditor.facts import TABLES, Firmware, NcclEnv, NcclPath, NcclTopology, RdmaPort, Row, schema
+from auditor.facts import TABLES, Firmware, NcclEnv, NcclPath, NcclTopology, Pci, RdmaPort, Row, schema
 from auditor.model import Absent, Baseline, Cell, Fact, Gap, GapReason, PeerFact, PeerGroup, Result, RuleKind, State
 from auditor.plan.groups import IN_USE
+from auditor.topology.places import NETWORK, is_gpu
 
 CELLS = 5
 """Distinct values of one attribute on one device of which a cell travels along."""
@@ -34,6 +35,9 @@ LONG = 160
 
 _BESIDE = ("lifecycle", "collection")
 """Families whose rules compare layers or mirror gaps: they judge no value."""
+
+_WITHIN = ("host.numa_mismatch", "host.pcie_degraded")
+"""Rules that compare a value with another one of the same host: one that passes says nothing of what is usual."""
 
 _OF_THE_OS = ("system.kernel", "system.image_id")
 """Columns that come with the operating system: compared among devices with the same version of it."""
@@ -180,6 +184,9 @@ class _Table:
             if row.component.startswith("optic."):
                 return None
             key = [_PCI.sub("*", row.component), *([row.psid] if row.psid else [])]
+        elif isinstance(row, Pci):  # machines of one model have the same card at the same address
+            if not is_gpu(row.class_code, row.vendor_id) and (row.class_code or 0) >> 8 != NETWORK:
+                return None
         elif isinstance(row, NcclPath):
             key = []
         elif isinstance(row, NcclEnv):
@@ -239,7 +246,7 @@ def _judged_cells(results: Iterable[Result], baselines: Iterable[Sequence[Baseli
         if rule.family not in _BESIDE and rule.kind is RuleKind.DEVICE:
             for read in set(rule.reads):
                 table, _, name = read.partition(".")
-                (beside if read in rule.optional else columns)[rule.id].add((table, name))
+                (beside if read in rule.optional or rule.id in _WITHIN else columns)[rule.id].add((table, name))
     judged: dict[str, set[str]] = defaultdict(set)
     for result in results:
         known = columns.get(result.rule, set())

@@ -17,6 +17,9 @@ VGA = 0x0300
 GPU_MAKERS = frozenset({0x10DE, 0x1002})
 """NVIDIA and AMD: their VGA controllers are GPUs too, while the one of a server's BMC is none."""
 
+NETWORK = 0x02
+"""The first byte of the class of network controllers, InfiniBand's too."""
+
 MAX_DEPTH = 64
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from auditor.cabling.faceplate import find_cage
 from auditor.canonical import natural
 from auditor.errors import SetupError
-from auditor.model import Device, Link, LinkVerdict, Plan, PlanEnd, PlanLink, Run, Verdict
+from auditor.model import CauseKind, Device, Link, LinkVerdict, Plan, PlanEnd, PlanLink, Run, Verdict
 from auditor.report.sheet import SheetLine
 from auditor.workflows import check
 from auditor.workflows.check import Telling, Wish
@@ -17,6 +17,9 @@ from auditor.workflows.project import load_project
 
 RIGHT = (LinkVerdict.PROVEN, LinkVerdict.PROVEN_ONE_END)
 OPEN = (LinkVerdict.UNKNOWN, LinkVerdict.LINK_ONLY)
+
+FAULTS = frozenset(CauseKind) - {CauseKind.NOT_PROVEN, CauseKind.UNPLANNED}
+"""Kinds of causes that are about a planned cable or its row of the plan."""
 
 RULES = ("cabling.*",)
 """What `cabling check` judges, and so what it collects."""
@@ -31,11 +34,14 @@ def wish(options: Wish, *, rails: bool) -> Wish:
 
 
 def exit_code(run: Run, fail_on: int, *, strict: bool = False) -> int:
-    """0 only when every planned cable that is built was proven; 1 with a cause of `fail_on` or worse; else 3.
+    """0 only when every planned cable that is built was proven; 1 with a cause of `fail_on` or worse, or any cable that is not
+    as planned; else 3.
 
     What else could not be seen of the devices does not count, unless `strict`: a cable is proven by whoever sees it.
     """
     code = check.exit_code(run, fail_on, strict=strict)
+    if any(not cause.waived and cause.kind in FAULTS for cause in run.causes):
+        code = 1
     if code == 1 or strict:
         return code
     links = run.coverage.links

@@ -110,3 +110,15 @@ def test_a_rack_without_cables_is_an_error_that_names_those_there_are(auditor: A
     shown = auditor("-C", str(pod.folder), "cabling", "sheet", "--rack", "R99")
     assert shown.code == 2
     assert "R01" in shown.err
+
+
+def test_a_row_that_names_no_port_of_the_switch_is_the_plans_fault_and_moves_nothing(auditor: Auditor, crossed: Path) -> None:
+    plan = crossed / "plan" / "plan.csv"
+    plan.write_text(plan.read_text().replace(",leaf-01,Ethernet4,", ",leaf-01,Ethernet5,"))
+    shown = check(auditor, crossed, "healthy", "--no-store", "--format", "json")
+    assert shown.code == 1
+    (cause,) = [cause for cause in shown.report["causes"] if cause["severity"] != "information"]
+    assert cause["kind"] == "plan_wrong"
+    assert "leaf-01 has no port Ethernet5" in cause["title"]
+    assert len(cause["work_order"]) == 1
+    assert "Touch no cable" in cause["work_order"][0]

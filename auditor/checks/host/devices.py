@@ -25,10 +25,7 @@ from auditor.model import (
     passed,
     unseen,
 )
-from auditor.topology.places import Function, above, affinity, is_gpu, places
-
-NETWORK = 0x02
-"""Upper byte of the PCI classes of network adapters."""
+from auditor.topology.places import NETWORK, Function, above, affinity, is_gpu, places
 
 SHOWN = 8
 
