@@ -32,10 +32,11 @@ class RailSight:
 
 @dataclass(frozen=True, slots=True)
 class RailPlan:
-    """The plan that the rail rule gives, and in words what was left out of it and why."""
+    """The plan that the rail rule gives, and in words what was left out of it and why. `left`: ports without a place in it."""
 
     plan: Plan
     notes: tuple[str, ...] = ()
+    left: int = 0
 
 
 def infer_plan(sights: Iterable[RailSight]) -> RailPlan:
@@ -63,7 +64,7 @@ def infer_plan(sights: Iterable[RailSight]) -> RailPlan:
     if without:
         more = f" and {len(without) - 8} more" if len(without) > 8 else ""
         notes.append(f"the rail rule gives these no place of their own, so they are not judged: {', '.join(without[:8])}{more}")
-    return RailPlan(Plan("the rail rule, without a plan", once), tuple(notes))
+    return RailPlan(Plan("the rail rule, without a plan", once), tuple(notes), len(without))
 
 
 Rail = tuple[str, str]

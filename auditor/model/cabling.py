@@ -85,7 +85,8 @@ class CableCause:
 class Wiring:
     """What the evidence says of all cables: every planned link with its verdict, pairs that no plan has, and the causes.
 
-    `observed` maps each place to the one across its cable, both ways round, where that is known.
+    `observed` maps each place to the one across its cable, both ways round, where that is known. `unjudged`: ports that the
+    rail rule could say nothing of, where it stands in for a plan.
     """
 
     links: tuple[Link, ...] = ()
@@ -93,6 +94,7 @@ class Wiring:
     observed: Mapping[Place, Place] = field(default_factory=dict)
     ends: Mapping[Place, LinkEnd] = field(default_factory=dict)
     causes: tuple[CableCause, ...] = ()
+    unjudged: int = 0
 
     def cause_of(self) -> dict[str, CableCause]:
         """The cause of each link that has one, by the link's name."""

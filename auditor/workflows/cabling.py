@@ -47,7 +47,8 @@ def exit_code(run: Run, fail_on: int, *, strict: bool = False) -> int:
     links = run.coverage.links
     built = links.get("planned", 0) - links.get(LinkVerdict.NOT_YET, 0)
     crashed = any(result.verdict is Verdict.ERROR for result in run.results)
-    return 3 if crashed or not built or any(links.get(verdict) for verdict in OPEN) else 0
+    unjudged = run.wiring.unjudged if run.wiring is not None else 0
+    return 3 if crashed or unjudged or not built or any(links.get(verdict) for verdict in OPEN) else 0
 
 
 @dataclass(frozen=True, slots=True)

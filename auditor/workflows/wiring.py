@@ -32,7 +32,7 @@ def wire(request: Request, project: Project, store: Store | None, gathered: Gath
     """
     names = frozenset(device.name for device in request.devices)
     ends = dict(request.known) | gathered.ends
-    plan, notes = (project.plan, ()) if not request.rails else _by_rails(project, ends, gathered, names)
+    plan, notes, unjudged = (project.plan, (), 0) if not request.rails else _by_rails(project, ends, gathered, names)
     far = sorted(
         {end.device for link in plan.links for end in (link.a, link.b) if not names.isdisjoint((link.a.device, link.b.device))}
         - names
@@ -44,13 +44,14 @@ def wire(request: Request, project: Project, store: Store | None, gathered: Gath
         for end in store.link_ends(far, oldest):
             ends.setdefault((end.device, end.port), end)
     found = build_wiring(plan, ends, project.devices, gathered.fabric_ports, names)
-    return replace(found, causes=find_causes(found, plan, project.fabric, project.devices, names)), notes
+    causes = find_causes(found, plan, project.fabric, project.devices, names)
+    return replace(found, causes=causes, unjudged=unjudged), notes
 
 
 def _by_rails(
     project: Project, ends: Mapping[Place, LinkEnd], gathered: Gathered, names: Container[str]
-) -> tuple[Plan, tuple[str, ...]]:
-    """The plan that the rail rule gives, from what RDMA ports of hosts see, and notes: what of `names` it does not judge, too."""
+) -> tuple[Plan, tuple[str, ...], int]:
+    """The plan that the rail rule gives, from what RDMA ports of hosts see; notes, and how many ports it does not judge."""
     blank = build_wiring(Plan(), ends, project.devices, gathered.fabric_ports)
     sights = []
     for place, far in blank.observed.items():
@@ -62,9 +63,10 @@ def _by_rails(
     hosts = [(place, end) for place, end in sorted(blank.ends.items()) if end.device in names and _is_railed(end)]
     mute = [f"{end.device} {end.interface or end.port}" for place, end in hosts if place not in blank.observed]
     if not mute:
-        return found.plan, found.notes
+        return found.plan, found.notes, found.left
     more = f" and {len(mute) - 8} more" if len(mute) > 8 else ""
-    return found.plan, (*found.notes, f"not judged, since nobody says where they lead: {', '.join(mute[:8])}{more}")
+    note = f"not judged, since nobody says where they lead: {', '.join(mute[:8])}{more}"
+    return found.plan, (*found.notes, note), found.left + len(mute)
 
 
 def _is_railed(end: LinkEnd) -> bool:
