@@ -13,7 +13,20 @@ from auditor.cabling import links as cabling
 from auditor.checks import rules
 from auditor.checks.hops import hops
 from auditor.checks.look import fact, present
-from auditor.facts import TABLES, ArpEntry, Interface, LagMember, MacEntry, NcclPath, Neighbour, Nic, RdmaPort, Row, schema
+from auditor.facts import (
+    TABLES,
+    ArpEntry,
+    Firmware,
+    Interface,
+    LagMember,
+    MacEntry,
+    NcclPath,
+    Neighbour,
+    Nic,
+    RdmaPort,
+    Row,
+    schema,
+)
 from auditor.model import (
     Fabric,
     Fact,
@@ -37,13 +50,16 @@ MOST_ADDRESSES = 8
 _NUMBER = re.compile(r"\d+")
 
 
-def columns() -> tuple[str, ...]:
-    """Every `table.column` that a job emits per planned port: what link rules read, and what cabling does."""
+def columns(*, host: bool = True) -> tuple[str, ...]:
+    """Every `table.column` that a job emits per planned port: what link rules read, and what cabling does.
+
+    Firmware belongs to a port as that of its adapter, and only hosts have adapters.
+    """
     wanted = set(ALWAYS)
     for rule in rules().values():
         if rule.kind is RuleKind.LINK:
             wanted.update(rule.reads, rule.optional)
-    return tuple(sorted(wanted))
+    return tuple(sorted(name for name in wanted if host or not name.startswith(f"{Firmware.TABLE}.")))
 
 
 def emit(
@@ -67,7 +83,7 @@ def emit(
     ends = []
     chains = hops(state, _classes(plan, resolved, fabric), host=host, uplinks=_uplinks(plan, resolved, role))
     unreachable = next((gap for gap in state.gaps if gap.table == "*"), None)
-    ports, wanted = _Ports(state, host=host), columns()
+    ports, wanted = _Ports(state, host=host), columns(host=host)
     for planned in plan.ports:
         port = resolved.get(planned.port) or ports.rdma_named(planned) or planned.port
         facts = {name: ports.fact(name, port) for name in wanted}
@@ -123,6 +139,7 @@ class _Ports:
 
     def __init__(self, state: State, *, host: bool) -> None:
         self._state, self._host = state, host
+        self._own: dict[str, Fact] = {}
         self._joined: dict[tuple[str, str], tuple[str, ...]] = {}
         self._nics: defaultdict[str, list[str]] = defaultdict(list)
         for (table, key), owner in (state.ports or {}).items():
@@ -161,8 +178,12 @@ class _Ports:
         """The fact `table.column` of a port."""
         table, _, column = name.partition(".")
         row_type = TABLES[table]
-        key: tuple[str, ...] = (port,) if schema(row_type).keys else ()
-        if key and schema(row_type).port_key is None:
+        if not schema(row_type).keys:  # of the device, and the same for all of its ports
+            if name not in self._own:
+                self._own[name] = fact(self._state.cell(Address(table, (), column)))
+            return self._own[name]
+        key: tuple[str, ...] = (port,)
+        if schema(row_type).port_key is None:
             key = self._joined.get((table, port), key)
         return fact(self._state.cell(Address(table, key, column)))
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from auditor.address import Layer
-from auditor.evaluate.ends import MOST_ADDRESSES, emit
+from auditor.evaluate.ends import MOST_ADDRESSES, columns, emit
 from auditor.evaluate.subnet import fabric_ports
 from auditor.facts import ArpEntry, IbNode, IbPort, Interface, LagMember, MacEntry, Neighbour, Nic, Optic, RdmaPort, schema
 from auditor.model import Fabric, Origin, PlanEnd, PlannedPort, PlanSlice, State, Via
@@ -184,3 +184,9 @@ def test_a_walk_that_is_not_whole_says_so():
     port = IbPort(guid="fc6a1c0300c40100", port="1", peer_guid="b83fd2030051a000")
     assert [item.whole for item in fabric_ports(state(node, port, whole=False))] == [False, False]
     assert fabric_ports(state(UP)) == ()
+
+
+def test_firmware_belongs_to_the_ports_of_hosts():
+    assert "firmware.version" in columns(host=True)
+    assert not [name for name in columns(host=False) if name.startswith("firmware.")]
+    assert "system.os_version" in columns(host=False)
