@@ -239,7 +239,7 @@ class _Kind:
         return all(vote.value is ABSENT or not vote.value for vote in votes)
 
     def _firmware(self) -> None:
-        """Adapters by parameter-set id, as params of `firmware.not_allowed`; all other components by name."""
+        """Adapters by parameter-set id and GPUs, as params of `firmware.not_allowed`; all other components by name."""
         psids: dict[str, list[Vote]] = defaultdict(list)
         plain: dict[str, set[tuple[str, ...]]] = defaultdict(set)
         for member in self.members:
@@ -263,7 +263,11 @@ class _Kind:
                 if "*" not in name or key in member.state.keys(TABLES["firmware"], "version")
                 if (vote := self._vote(member, "firmware", "version", key)) is not None
             ]
-            self._decide(f"firmware[{name if '*' in name else quote_key(name)}].version", votes)
+            if "*" not in name:
+                self._decide(f"firmware[{quote_key(name)}].version", votes)
+            elif (line := self._line(f"firmware[{name}].version", votes)) is not None:  # by PCI address: no list of them is whole
+                said = {"component": name, "in": [str(line.value)], "severity": "error", "why": line.why}
+                self.found.psids.append({**said, "note": line.note})
 
     # What becomes of them
 

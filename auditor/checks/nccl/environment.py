@@ -67,7 +67,7 @@ def _list(environment: Environment, cell: Cell, known: list[Port]) -> Deviation 
     wanted = [port for port in known if plane and port.plane == plane]
     dead = [] if text.startswith("^") else [name for name in _names(text) if _is_nobody(environment.state, text, name, known)]
     missing = [port for port in wanted if port not in chosen and port.active is not False]
-    foreign = [port for port in chosen if plane and port.plane != plane and port.active]
+    foreign = [port for port in chosen if plane and port.plane not in ("", plane) and port.active]
     clauses = []
     if not chosen:
         clauses.append("fits no port of this host, so the library falls back to TCP sockets")
