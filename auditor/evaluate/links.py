@@ -155,6 +155,8 @@ def _judge_link(
         if judgement.verdict is Verdict.FAIL and judgement.deviation is not None:
             found = findings.make(rule.id, text, devices, judgement.deviation, rule.severity, ("link", text), rule.remedy)
             root = causes.link_root(link, found, failed)
+            if root[0] == "link" and judgement.deviation.shared is not None:
+                root = ("shared", f"{judgement.deviation.spots[0].device}:{judgement.deviation.shared.row}")
             judged.findings.append(replace(found, root=root))
             break
     judged.results.append(

@@ -12,7 +12,7 @@ from auditor.address import Address
 from auditor.baseline.version import version_key
 from auditor.checks.firmware.allowed import why_unknown
 from auditor.checks.firmware.versions import Versions, nothing_seen
-from auditor.facts import Firmware, Gpu, Pci
+from auditor.facts import Firmware, Gpu, Pci, System
 from auditor.model import (
     Cell,
     Deviation,
@@ -243,7 +243,8 @@ def far_end_not_allowed(link: Link, context: RuleContext) -> Iterator[Judgement]
                 observed=f"{switch.device} {system.value}",
                 message=f"{host.device} {host.port} runs firmware {version.value}; with it goes {wanted} ({why}), and "
                 f"{switch.device} runs {system.value}",
-                spots=(_spot(host, version), _spot(switch, system)),
+                spots=(_spot(switch, system), _spot(host, version)),
+                shared=Address(System.TABLE),
                 severity=min((line.severity for line in asked), key=lambda severity: severity.rank),
             ),
         )
