@@ -30,6 +30,14 @@ Traps of the field:
 - Commands for the PCI bus: `grep -rs --include=class … . /sys/devices /sys/bus/pci/slots` (follows no link, opens nothing but the
   files named), `sudo lspci -D -vv -d ::0604`, `nvidia-smi topo -m`. Read from captures only: `lspci` with `-vvv`, `-vv`, `-nn`,
   `-tv` and without, `lstopo --of xml`, `nvidia-smi --query-gpu=… --format=csv`.
+- Firmware: `devlink dev info` tells of all adapters what runs and what the next start loads; a driver that knows no stored one
+  (255.255.65535) does not tell. NVIDIA's own tools call the image in the flash `FW Version` or `Current` and print the running
+  one beside it only while it is another. They are read from captures: `mstflint -d {pci} q`, `mlxfwmanager --query` (or XML),
+  `mlxlink -d {device}`. The part number that firmware is released for (`MCX75310AAS-NEA_Ax`) stands in the head of `mlxconfig`.
+- The address table of a port (GIDs) stands in `ibv_devinfo -v`; a blank line ends it. From captures: `show_gids`, `ibstat`,
+  `ibstatus`, `ibdev2netdev -v`, `rdma-qos.sh q`.
+- Broadcom's `niccli` and AMD's `nicctl` call a port by its PCI address and need root; they are read from captures only:
+  `niccli --list_devices`, `niccli --dev {pci} qos --ets --show`, `nicctl show port`, `qos`, `dcqcn` and `lif --json`.
 - `/etc/nccl.conf` need not be there, and then it sets nothing: that is an answer. Which files a job uses beside it is a
   matter of the site, so a variable that no recorded file sets is unknown for the others.
 - The driver of the kernel itself has neither the `ecn` folder nor the `tc` folder of NVIDIA's own. Without the first nothing is
