@@ -212,4 +212,5 @@ def _root(judgement: Judgement, deviation: Deviation, state: State, device: str)
 def _member(address: Address) -> str | None:
     """The port of a group member without a row: it is named by the port alone where the table has a longer key of its own."""
     shape = schema(TABLES[address.table])
-    return address.key[0] if shape.port_key is None and shape.port_column and len(address.key) < len(shape.keys) else None
+    member = shape.port_key is None and shape.port_column and 0 < len(address.key) < len(shape.keys)
+    return address.key[0] if member else None
