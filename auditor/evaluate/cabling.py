@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from auditor.checks import rules
 from auditor.evaluate import findings
-from auditor.evaluate.causes import CABLING
 from auditor.evaluate.device import Judged, crash, selected
+from auditor.evaluate.symptoms import CABLING
 from auditor.facts import Neighbour
 from auditor.model import (
     CableCause,

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from auditor.address import Address
 from auditor.canonical import printable
 from auditor.checks import rules
+from auditor.evaluate.symptoms import CABLING, concern, explained
 from auditor.model import Cause, Finding, Link, Result, RuleKind, Severity
 
 FOLD_ALL = 4
@@ -22,14 +23,7 @@ UNAPPLIED = "lifecycle.unapplied"
 QUESTION = 4
 """Devices of one model that must all fail a baseline line alike before the line is asked about instead of each of them."""
 
-CABLING = "cabling"
-"""The kind of root of findings that a cabling cause explains; its text is the cause's key."""
-
 _WORST_FIRST = ("regressed", "open", "flapping", "unverified", "waived", "resolved", "withdrawn")
-
-
-TOPOLOGY = ("nccl.topology_outlier", "nccl.topology_changed", "rail.gpu_nic_rail_broken")
-"""Rules that see the same fault inside a host: which NIC is near which GPU."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,15 +112,17 @@ def gather(findings: Sequence[Finding], cables: Mapping[str, Told] = MappingProx
 
     `cables`: what is said of cabling causes, by the text of their root.
     """
-    claims = _claims(findings)
+    claims, symptoms = _claims(findings), explained(findings)
     groups: dict[tuple[str, str], list[Finding]] = defaultdict(list)
     for finding in findings:
         claimed = next((claims[cell] for cell in (spot.cell for spot in finding.spots) if cell in claims), None)
-        groups[claimed or (_concern(finding), finding.root[1])].append(finding)
+        groups[claimed or symptoms.get(finding.fingerprint) or concern(finding)].append(finding)
     causes, named = [], {}
     for (family, root), members in groups.items():
-        members = sorted(members, key=_lead)
-        cable = cables.get(root) if members[0].root[0] == CABLING else None
+        members = sorted(
+            members, key=lambda finding: (finding.waiver is not None, finding.fingerprint in symptoms, _lead(finding))
+        )
+        cable = cables.get(root) if family == CABLING else None
         cause = Cause(
             id=sha256(f"{family}\0{root}".encode("utf-8", "surrogatepass")).hexdigest()[:16],
             root=root,
@@ -142,13 +138,6 @@ def gather(findings: Sequence[Finding], cables: Mapping[str, Told] = MappingProx
         named.update({finding.fingerprint: cause.id for finding in members})
     causes.sort(key=lambda cause: (cause.waived, cause.severity.rank, cause.root, cause.id))
     return [replace(finding, cause=named[finding.fingerprint]) for finding in findings], causes
-
-
-def _concern(finding: Finding) -> str:
-    """Whose cause it is beside the root. A host's inner wiring shows in its topology and in its rails: that is one concern."""
-    if finding.root[0] == CABLING:
-        return CABLING
-    return "topology" if finding.rule in TOPOLOGY else finding.family
 
 
 def _claims(findings: Iterable[Finding]) -> dict[str, tuple[str, str]]:
