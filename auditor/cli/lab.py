@@ -8,6 +8,7 @@ import click
 
 from auditor.errors import SetupError
 from auditor.lab import faults
+from auditor.lab.places import Fault
 
 
 @click.group("lab")
@@ -18,20 +19,13 @@ def command() -> None:
     """
 
 
-def _names(title: str, known: Mapping[str, faults.Fault]) -> str:
+def _names(title: str, known: Mapping[str, Fault]) -> str:
     """Names of faults for the help, each with what it does."""
     rows = [f"  {name:<16}{(fault.__doc__ or '').strip()}" for name, fault in known.items()]
     return "\n".join(["\b", title, *rows])
 
 
-_FAULTS = "\n\n".join(
-    (
-        _names("Faults of a switch (KIND:DEVICE):", faults.SWITCH_FAULTS),
-        _names("Faults of a switch port (KIND:DEVICE:PORT):", faults.PORT_FAULTS),
-        _names("Faults of an adapter (KIND:DEVICE:PORT):", faults.NIC_FAULTS),
-        _names("Faults of a host (KIND:DEVICE, some with an adapter):", faults.HOST_FAULTS),
-    )
-)
+_FAULTS = "\n\n".join(_names(f"{title}:", known) for title, known in faults.GROUPS.items())
 
 
 @command.command("generate", epilog=_FAULTS)

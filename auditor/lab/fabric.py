@@ -18,12 +18,12 @@ CNP_DSCP, CNP_PRIORITY = 48, 6
 SWITCH_MTU, HOST_MTU = 9100, 9000
 ROCE_TOS = ROCE_DSCP << 2 | 2
 """Traffic class byte of RoCE packets: the DSCP, and the ECN bits that say "this flow reacts to marks"."""
-SPEED = 400_000_000_000
+GBPS = 400
 PORTS_PER_SWITCH = 128
-NIC_FIRMWARE, OLD_NIC_FIRMWARE = "28.43.2026", "28.39.3560"
+NIC_FIRMWARE, OLD_NIC_FIRMWARE, NEW_NIC_FIRMWARE = "28.43.2026", "28.39.3560", "28.43.3608"
 NIC_PSID = "MT_0000000838"
 NCCL: Mapping[str, str] = MappingProxyType({"NCCL_IB_TC": str(ROCE_TOS), "NCCL_IB_GID_INDEX": "3"})
-GPU_DRIVER = "550.144.03"
+GPU_DRIVER, OLD_FABRIC_DRIVER = "550.144.03", "550.127.08"
 BOOT: Mapping[str, str] = MappingProxyType(
     {"intel_iommu": "on", "iommu": "pt", "pci": "realloc=off", "numa_balancing": "disable"}
 )
@@ -71,6 +71,7 @@ class SwitchPort:
     plane: str = ""
     description: str = ""
     length_m: int = 5
+    gbps: int = GBPS
     mtu: int = SWITCH_MTU
     pfc: tuple[int, ...] = (ROCE_PRIORITY,)
     dscp_map: str = "AZURE"
@@ -181,7 +182,8 @@ class PciSwitch:
 @dataclass(slots=True)
 class Host:
     """A GPU host. `nccl` is the site-wide environment of the collective library; `services` the units that are enabled; `gpus`
-    their PCI addresses; `boot` what the kernel was started with; `fabric_driver` the version of the fabric manager."""
+    their PCI addresses; `boot` what the kernel was started with; `peer_memory` whether adapters reach the memory of GPUs;
+    `fabric_driver` the version of the fabric manager."""
 
     name: str
     number: int
@@ -193,6 +195,7 @@ class Host:
     nccl: dict[str, str] = field(default_factory=lambda: dict(NCCL))
     services: tuple[str, ...] = SERVICES
     boot: dict[str, str] = field(default_factory=lambda: dict(BOOT))
+    peer_memory: bool = True
     gpu_driver: str = GPU_DRIVER
     fabric_driver: str = GPU_DRIVER
 
@@ -212,6 +215,14 @@ class Fabric:
         self.plan.append(cable)
         for known in (self.planned, self.wiring):
             known[cable.a], known[cable.b] = cable.b, cable.a
+
+    def gbps(self, end: End) -> int:
+        """Speed of the link at a port, that of its slower end; 0 where no cable is."""
+        far = self.wiring.get(end)
+        if far is None:
+            return 0
+        switched = [self.switches[side.device].ports[side.port].gbps for side in (end, far) if side.device in self.switches]
+        return min(switched, default=GBPS)
 
 
 @dataclass(frozen=True, slots=True)

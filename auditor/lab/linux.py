@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from auditor.lab import linux_gpu, linux_kernel, linux_nic, lldp
 from auditor.lab.answer import Answer, missing
 from auditor.lab.fabric import End, Fabric, Host, HostNic
 from auditor.lab.linux_pci import MANAGEMENT_PCI, Tree
+from auditor.lab.profiles import MODEL
 from auditor.lab.sonic_cables import link_local
 
 MANAGEMENT = "eno1"
@@ -19,17 +20,18 @@ def answers(fabric: Fabric, host: Host) -> Iterator[Answer]:
     """Every command with its output."""
     nics = list(host.nics.values())
     tree = Tree(host)
+    gbps = {nic.netdev: fabric.gbps(End(host.name, nic.netdev)) for nic in nics}
     yield Answer("uname -n", f"{host.name}\n")
     yield Answer("cat /etc/os-release", _OS_RELEASE)
     yield Answer("cat /sys/class/dmi/id/bios_version", "2.21.6\n")
     yield Answer("cat /sys/class/dmi/id/sys_vendor", "Supermicro\n")
-    yield Answer("cat /sys/class/dmi/id/product_name", "SYS-821GE-TNHR\n")
-    yield Answer("ip -j -d link", _links(host, nics))
+    yield Answer("cat /sys/class/dmi/id/product_name", f"{MODEL}\n")
+    yield Answer("ip -j -d link", _links(host, nics, gbps))
     yield Answer("lldpctl -f json", lldp.document(fabric, host.name, End("oob-01", f"Ethernet{100 + host.number}")))
     yield Answer("ip -j neigh", _neighbours(fabric, host, nics))
     yield Answer(f"ethtool --show-priv-flags {MANAGEMENT}", f"Private flags for {MANAGEMENT}:\n{_MANAGEMENT_FLAGS}")
-    yield Answer("rdma link", "".join(linux_nic.rdma_link(nic) for nic in nics))
-    yield Answer("ibv_devinfo -v", "\n".join(linux_nic.ibv_device(nic) for nic in nics) + "\n")
+    yield Answer("rdma link", "".join(linux_nic.rdma_link(nic, gbps[nic.netdev]) for nic in nics))
+    yield Answer("ibv_devinfo -v", "\n".join(linux_nic.ibv_device(nic, gbps[nic.netdev]) for nic in nics) + "\n")
     yield Answer(
         "ls -l /sys/class/infiniband", "total 0\n" + "".join(linux_nic.sysfs_link(tree.path(nic.pci), nic) for nic in nics)
     )
@@ -37,7 +39,7 @@ def answers(fabric: Fabric, host: Host) -> Iterator[Answer]:
         yield Answer(f"mlnx_qos -i {nic.netdev}", linux_nic.qos(nic))
         yield Answer(f"ethtool -i {nic.netdev}", linux_nic.driver(nic))
         yield Answer(f"ethtool --show-priv-flags {nic.netdev}", linux_nic.private_flags(nic))
-        yield Answer(f"ethtool --show-fec {nic.netdev}", linux_nic.fec(nic))
+        yield Answer(f"ethtool --show-fec {nic.netdev}", linux_nic.fec(nic, gbps[nic.netdev]))
         yield Answer(f"ethtool -a {nic.netdev}", linux_nic.pause(nic))
         yield Answer(f"grep -r . /sys/class/net/{nic.netdev}/ecn", linux_nic.ecn(nic))
         yield Answer(f"cat /sys/class/infiniband/{nic.rdma}/tc/1/traffic_class", linux_nic.traffic_class(nic))
@@ -62,7 +64,7 @@ UBUNTU_CODENAME=jammy
 """
 
 
-def _links(host: Host, nics: Sequence[HostNic]) -> str:
+def _links(host: Host, nics: Sequence[HostNic], gbps: Mapping[str, int]) -> str:
     management = f"3c:ec:ef:{host.number >> 8 & 255:02x}:{host.number & 255:02x}:10"
     loopback = {
         "ifindex": 1, "ifname": "lo", "flags": ["LOOPBACK", "UP", "LOWER_UP"], "mtu": 65536, "qdisc": "noqueue",
@@ -71,7 +73,9 @@ def _links(host: Host, nics: Sequence[HostNic]) -> str:
     }  # fmt: skip
     links = [loopback, _link(2, MANAGEMENT, management, 1500, MANAGEMENT_PCI, 9710)]
     for at, nic in enumerate(nics):
-        links.append({**_link(3 + at, nic.netdev, nic.mac, nic.mtu, nic.pci, 9978), "phys_port_name": "p0"})
+        link = {**_link(3 + at, nic.netdev, nic.mac, nic.mtu, nic.pci, 9978), "phys_port_name": "p0"}
+        down = {} if gbps[nic.netdev] else {"flags": ["NO-CARRIER", "BROADCAST", "MULTICAST", "UP"], "operstate": "DOWN"}
+        links.append({**link, **down})
     return json.dumps(links, separators=(",", ":")) + "\n"
 
 

@@ -17,7 +17,7 @@ def answers(host: Host) -> Iterator[Answer]:
     yield Answer("uname -r", f"{KERNEL}\n")
     yield Answer("cat /proc/cmdline", _command_line(host))
     yield Answer(f"sysctl -e {' '.join(_SETTINGS)}", "".join(f"{name} = {value}\n" for name, value in _SETTINGS.items()))
-    yield Answer("ls /sys/module /sys/module/kernel", _folders())
+    yield Answer("ls /sys/module /sys/module/kernel", _folders(host))
     yield Answer("lscpu", _PROCESSORS)
     yield Answer("numactl -H", _nodes(host))
 
@@ -28,14 +28,15 @@ def _command_line(host: Host) -> str:
     return f"{' '.join([f'BOOT_IMAGE=/boot/vmlinuz-{KERNEL}', f'root=UUID={disk}', 'ro', 'console=tty0', *options])}\n"
 
 
-def _folders() -> str:
-    return "\n".join(["/sys/module:", *sorted(_MODULES), "", "/sys/module/kernel:", "parameters", "uevent", ""])
+def _folders(host: Host) -> str:
+    names = sorted({*_MODULES, "nvidia_peermem"} if host.peer_memory else _MODULES)
+    return "\n".join(["/sys/module:", *names, "", "/sys/module/kernel:", "parameters", "uevent", ""])
 
 
 _MODULES = (
     "8250", "acpi", "acpi_cpufreq", "bonding", "dm_mod", "ext4", "gdrdrv", "i40e", "ib_cm", "ib_core", "ib_umad", "ib_uverbs",
     "intel_rapl_common", "ipmi_devintf", "ipmi_si", "kernel", "kvm", "kvm_intel", "mlx5_core", "mlx5_ib", "mlxfw", "nvidia",
-    "nvidia_modeset", "nvidia_peermem", "nvidia_uvm", "nvme", "nvme_core", "pcie_aspm", "rdma_cm", "rdma_ucm", "tcp_cubic",
+    "nvidia_modeset", "nvidia_uvm", "nvme", "nvme_core", "pcie_aspm", "rdma_cm", "rdma_ucm", "tcp_cubic",
 )  # fmt: skip
 
 _SETTINGS: Mapping[str, str] = MappingProxyType(

@@ -11,13 +11,15 @@ from auditor.lab.fabric import HOST_CABLE_M, NIC_PSID, HostNic
 DRIVER = "24.10-1.1.4"
 
 
-def rdma_link(nic: HostNic) -> str:
-    """One line of `rdma link`."""
-    return f"link {nic.rdma}/1 state ACTIVE physical_state LINK_UP netdev {nic.netdev} \n"
+def rdma_link(nic: HostNic, gbps: int) -> str:
+    """One line of `rdma link`; `gbps` 0: no link."""
+    state = "ACTIVE physical_state LINK_UP" if gbps else "DOWN physical_state DISABLED"
+    return f"link {nic.rdma}/1 state {state} netdev {nic.netdev} \n"
 
 
-def ibv_device(nic: HostNic) -> str:
-    """The RDMA MTU is the largest power of two that leaves room for the headers in the netdev's MTU."""
+def ibv_device(nic: HostNic, gbps: int) -> str:
+    """Without a link (`gbps` 0) width and speed are placeholders. The RDMA MTU is the largest power of two that leaves room for
+    the headers in the netdev's MTU."""
     size = next(size for size in (4096, 2048, 1024, 512, 256) if size + 96 <= nic.mtu)
     code = {256: 1, 512: 2, 1024: 3, 2048: 4, 4096: 5}[size]
     guid = ":".join(nic.guid[at : at + 4] for at in range(0, 16, 4))
@@ -43,7 +45,7 @@ def ibv_device(nic: HostNic) -> str:
         "\n"
         "\tnum_comp_vectors:\t\t63\n"
         "\t\tport:\t1\n"
-        "\t\t\tstate:\t\t\tPORT_ACTIVE (4)\n"
+        f"\t\t\tstate:\t\t\t{'PORT_ACTIVE (4)' if gbps else 'PORT_DOWN (1)'}\n"
         "\t\t\tmax_mtu:\t\t4096 (5)\n"
         f"\t\t\tactive_mtu:\t\t{size} ({code})\n"
         "\t\t\tsm_lid:\t\t\t0\n"
@@ -52,20 +54,28 @@ def ibv_device(nic: HostNic) -> str:
         "\t\t\tlink_layer:\t\tEthernet\n"
         "\t\t\tmax_msg_sz:\t\t0x40000000\n"
         "\t\t\tgid_tbl_len:\t\t255\n"
-        "\t\t\tactive_width:\t\t4X (2)\n"
-        "\t\t\tactive_speed:\t\t100.0 Gbps (128)\n"
-        "\t\t\tphys_state:\t\tLINK_UP (5)\n"
+        f"\t\t\tactive_width:\t\t{'4X (2)' if gbps else '1X (1)'}\n"
+        f"\t\t\tactive_speed:\t\t{_LANES[gbps]}\n"
+        f"\t\t\tphys_state:\t\t{'LINK_UP (5)' if gbps else 'DISABLED (3)'}\n"
         f"\t\t\tGID[  0]:\t\tfe80:0000:0000:0000:{interface_id}, RoCE v1\n"
         f"\t\t\tGID[  1]:\t\tfe80::{interface_id}, RoCE v2\n"
-        f"\t\t\tGID[  2]:\t\t0000:0000:0000:0000:0000:ffff:{_mapped(nic.address)}, RoCE v1\n"
-        f"\t\t\tGID[  3]:\t\t::ffff:{nic.address}, RoCE v2\n"
+        f"{_entries(nic.address)}"
     )
 
 
-def _mapped(address: str) -> str:
-    """The last two groups of an IPv4-mapped address."""
+_LANES = {400: "100.0 Gbps (128)", 200: "50.0 Gbps (64)", 0: "25.0 Gbps (32)"}
+"""What is printed of one of four lanes, by the speed of the link."""
+
+
+def _entries(address: str) -> str:
+    """Both entries that an IPv4 address of the port makes."""
+    if not address:
+        return ""
     digits = IPv4Address(address).packed.hex()
-    return f"{digits[:4]}:{digits[4:]}"
+    return (
+        f"\t\t\tGID[  2]:\t\t0000:0000:0000:0000:0000:ffff:{digits[:4]}:{digits[4:]}, RoCE v1\n"
+        f"\t\t\tGID[  3]:\t\t::ffff:{address}, RoCE v2\n"
+    )
 
 
 def qos(nic: HostNic) -> str:
@@ -107,9 +117,10 @@ def driver(nic: HostNic) -> str:
     )
 
 
-def fec(nic: HostNic) -> str:
+def fec(nic: HostNic, gbps: int) -> str:
     """`ethtool --show-fec`."""
-    return f"FEC parameters for {nic.netdev}:\nSupported/Configured FEC encodings: Auto RS\nActive FEC encoding: RS\n"
+    active = "RS" if gbps else "None"
+    return f"FEC parameters for {nic.netdev}:\nSupported/Configured FEC encodings: Auto RS\nActive FEC encoding: {active}\n"
 
 
 def private_flags(nic: HostNic) -> str:

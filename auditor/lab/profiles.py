@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+
+from auditor.lab.fabric import Host
+
+MODEL = "SYS-821GE-TNHR"
+"""Hardware model of the hosts."""
 
 FABRIC = """\
 # What crosses devices. Link rules read only this.
@@ -83,11 +88,33 @@ params:
     others: [lldpad.service]
     dcbx: os
     why: one unit of our own sets trust, PFC and traffic class after every start
+  host.kernel_parameter:
+    - name: numa_balancing
+      eq: disable
+      why: processes are pinned; what the kernel moves on its own, it takes away from its GPU
+  host.iommu:
+    passthrough: true
+    why: there are no virtual machines here, and adapters write into the memory of GPUs
+  host.module_missing:
+    - names: [nvidia_peermem, nv_peer_mem]
+      why: adapters reach the memory of GPUs by it; this kernel is older than DMA-BUF of the adapters' driver
 """
 
-PROFILES: Mapping[tuple[str, str], str] = {
-    ("pod-leaf", "1.0.0"): _LEAF,
-    ("pod-spine", "1.0.0"): _SPINE,
-    ("pod-host", "1.0.0"): _HOST,
-}
-"""Baseline documents by profile and version."""
+
+def profiles(host: Host) -> Mapping[tuple[str, str], str]:
+    """Baseline documents by profile and version; all hosts are built like this one."""
+    return {
+        ("pod-leaf", "1.0.0"): _LEAF,
+        ("pod-spine", "1.0.0"): _SPINE,
+        ("pod-host", "1.0.0"): _HOST + "".join(_slots(host)),
+    }
+
+
+def _slots(host: Host) -> Iterator[str]:
+    """Where the devices of the model sit, and what the adapters are called."""
+    yield f"  host.device_missing:\n    {MODEL}:\n"
+    yield f"      gpu: [{', '.join(f'{pci!r}' for pci in host.gpus)}]\n"
+    nics = host.nics.values()
+    yield f"      nic: [{', '.join(repr(nic.pci) for nic in nics)}]\n"
+    yield f"  host.nic_renamed:\n    {MODEL}:\n"
+    yield from (f"      {nic.pci!r}: [{nic.netdev}, {nic.rdma}]\n" for nic in nics)

@@ -16,7 +16,7 @@ from auditor.lab import linux, sonic
 from auditor.lab.answer import Answer
 from auditor.lab.fabric import Fabric, Host, Size, Switch, design
 from auditor.lab.faults import inject
-from auditor.lab.profiles import ASSIGNMENTS, FABRIC, PROFILES
+from auditor.lab.profiles import ASSIGNMENTS, FABRIC, MODEL, profiles
 from auditor.lab.sonic_db import HWSKU
 
 CLEAN_AT = datetime(2026, 3, 2, 2, 0, tzinfo=UTC)
@@ -43,7 +43,7 @@ def generate(directory: Path, size: Size, captures: Mapping[str, Iterable[Inject
     _write(directory / "fabric.yaml", FABRIC)
     _write_inventory(directory / "inventory", healthy)
     _write(directory / "plan" / "plan.csv", plan_text(healthy))
-    for (profile, version), text in PROFILES.items():
+    for (profile, version), text in profiles(next(iter(healthy.hosts.values()))).items():
         _write(directory / "baselines" / profile / f"{version}.yaml", text)
     _write(directory / "baselines" / "assignments.yaml", ASSIGNMENTS)
     for at, (name, fabric) in enumerate(designs.items()):
@@ -102,7 +102,7 @@ def _write_inventory(directory: Path, fabric: Fabric) -> None:
         role: {"platform": "sonic", "data": {"role": role, "hardware_model": HWSKU}}
         for role in dict.fromkeys(switch.role for switch in fabric.switches.values())
     }
-    groups["gpu_host"] = {"platform": "linux", "data": {"role": "gpu_host", "hardware_model": "SYS-821GE-TNHR"}}
+    groups["gpu_host"] = {"platform": "linux", "data": {"role": "gpu_host", "hardware_model": MODEL}}
     _write(directory / "hosts.yaml", yamldoc.dump(hosts))
     _write(directory / "groups.yaml", yamldoc.dump(groups))
     _write(directory / "defaults.yaml", yamldoc.dump({"data": {"site": "lab"}}))

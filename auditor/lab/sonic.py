@@ -22,10 +22,10 @@ def answers(fabric: Fabric, switch: Switch, taken_at: float) -> Iterator[Answer]
         yield Answer("cat /etc/sonic/config_db.json", _document(saved))
     else:
         yield missing("/etc/sonic/config_db.json")
-    yield Answer("sonic-db-dump -n APPL_DB -k 'PORT_TABLE:*' -y", _dump(applied_ports(applied), taken_at))
+    yield Answer("sonic-db-dump -n APPL_DB -k 'PORT_TABLE:*' -y", _dump(applied_ports(fabric, applied), taken_at))
     yield Answer("sonic-db-dump -n APPL_DB -k 'BUFFER_*' -y", _dump(applied_buffers(applied), taken_at))
-    yield Answer("show interfaces status", _status(switch))
-    yield Answer("show interfaces fec status", _fec(switch))
+    yield Answer("show interfaces status", _status(fabric, switch))
+    yield Answer("show interfaces fec status", _fec(fabric, switch))
     yield Answer("lldpctl -f json", lldp.document(fabric, switch.name, End("oob-01", f"Ethernet{switch.number}")))
     yield Answer("pfcwd show config", _watchdog(switch))
     yield Answer("pfcwd show stats", _storms(switch))
@@ -44,20 +44,21 @@ def _dump(rows: Mapping[str, Mapping[str, str]], taken_at: float) -> str:
     return json.dumps(entries, indent=2, sort_keys=True)
 
 
-def _status(switch: Switch) -> str:
+def _status(fabric: Fabric, switch: Switch) -> str:
     headers = ["Interface", "Lanes", "Speed", "MTU", "FEC", "Alias", "Vlan", "Oper", "Admin", "Type", "Asym PFC"]
     rows = [
         [
-            port.name, port.lanes, "400G", str(port.mtu), "rs", port.alias, "routed",
-            *(("up", "up", "OSFP 8X Pluggable Transceiver") if port.plane else ("down", "down", "N/A")), "off",
+            port.name, port.lanes, f"{port.gbps}G", str(port.mtu), "rs", port.alias, "routed",
+            "up" if fabric.gbps(End(switch.name, port.name)) else "down", "up" if port.plane else "down",
+            "OSFP 8X Pluggable Transceiver" if fabric.gbps(End(switch.name, port.name)) else "N/A", "off",
         ]
         for port in switch.ports.values()
     ]  # fmt: skip
     return table(headers, rows)
 
 
-def _fec(switch: Switch) -> str:
-    rows = [[port.name, "rs" if port.plane else "N/A", "rs"] for port in switch.ports.values()]
+def _fec(fabric: Fabric, switch: Switch) -> str:
+    rows = [[port.name, "rs" if fabric.gbps(End(switch.name, port.name)) else "N/A", "rs"] for port in switch.ports.values()]
     return table(["Interface", "FEC Oper", "FEC Admin"], rows)
 
 

@@ -16,9 +16,12 @@ _FLAGS = """Flags: A - active, I - inactive, Up - up, Dw - Down, N/A - not avail
 def answers(fabric: Fabric, switch: Switch) -> Iterator[Answer]:
     """Every command with its output. All ports are routed: no address is learned in a VLAN, and there is no aggregate."""
     ports = list(switch.ports.values())
-    presence = [[port.name, "Present" if port.plane else "Not present"] for port in ports]
+    cabled = {port.name for port in ports if fabric.gbps(End(switch.name, port.name))}
+    presence = [[port.name, "Present" if port.name in cabled else "Not present"] for port in ports]
     yield Answer("show interfaces transceiver presence", table(["Port", "Presence"], presence, right=False))
-    yield Answer("show interfaces transceiver eeprom", "\n".join(_module(switch, port) for port in ports) + "\n")
+    yield Answer(
+        "show interfaces transceiver eeprom", "\n".join(_module(switch, port, port.name in cabled) for port in ports) + "\n"
+    )
     yield Answer("show mac", table(["No.", "Vlan", "MacAddress", "Port", "Type"], [], right=False) + _total(0, ""))
     gateway = [["10.64.255.1", "94:6d:ae:ff:ff:00", "eth0", "-"]]
     yield Answer("show arp", table(["Address", "MacAddress", "Iface", "Vlan"], gateway, right=False) + _total(1))
@@ -48,9 +51,9 @@ def _total(rows: int, end: str = " ") -> str:
     return f"Total number of entries {rows}{end}\n"
 
 
-def _module(switch: Switch, port: SwitchPort) -> str:
+def _module(switch: Switch, port: SwitchPort, present: bool) -> str:
     """The plug of one port, from its management interface (CMIS): copper towards hosts, a module for fibre elsewhere."""
-    if not port.plane:
+    if not present:
         return f"{port.name}: SFP EEPROM Not detected\n"
     if port.length_m == HOST_CABLE_M:
         firmware, connector, length, part = "N/A", "No separable connector", f"{HOST_CABLE_M}.0", f"MCP4Y10-N{HOST_CABLE_M:03d}"

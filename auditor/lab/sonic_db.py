@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from auditor.lab.fabric import CNP_PRIORITY, ROCE_PRIORITY, SPEED, End, Fabric, Switch, SwitchPort
+from auditor.lab.fabric import CNP_PRIORITY, ROCE_PRIORITY, End, Fabric, Switch, SwitchPort
 
 HWSKU = "Mellanox-SN5600-O128"
 PLATFORM = "x86_64-nvidia_sn5600-r0"
-MBPS = str(SPEED // 1_000_000)
 _LOSSY = "ingress_lossy_profile"
 _XON = 19456
 _IN_FLIGHT = 61440
@@ -76,7 +75,7 @@ _COLOURS = ("green", "yellow", "red")
 def _port(port: SwitchPort) -> dict[str, str]:
     row = {
         "admin_status": "up" if port.plane else "down", "alias": port.alias, "fec": "rs", "index": str(port.index),
-        "lanes": port.lanes, "mtu": str(port.mtu), "pfc_asym": "off", "speed": MBPS,
+        "lanes": port.lanes, "mtu": str(port.mtu), "pfc_asym": "off", "speed": f"{port.gbps}000",
     }  # fmt: skip
     return {**row, "description": port.description} if port.description else row
 
@@ -100,7 +99,7 @@ def _queues(port: SwitchPort) -> Iterator[tuple[str, Mapping[str, str]]]:
 def _profile(port: SwitchPort) -> tuple[str, Mapping[str, str]]:
     """The lossless profile of a port, by the name that says what it was made for, and its values."""
     metres = port.length_m if port.profile_m is None else port.profile_m
-    name, headroom = f"pg_lossless_{MBPS}_{metres}m_profile", _IN_FLIGHT + metres * _PER_METRE if metres else 0
+    name, headroom = f"pg_lossless_{port.gbps}000_{metres}m_profile", _IN_FLIGHT + metres * _PER_METRE if metres else 0
     if port.headroom is not None:
         name, headroom = f"roce_{port.headroom}_profile", port.headroom
     return name, {
@@ -157,10 +156,13 @@ def applied_buffers(switch: Switch) -> dict[str, Mapping[str, str]]:
     return {f"{name}_TABLE:{key.replace('|', ':')}": row for name, rows in tables.items() for key, row in rows.items()}
 
 
-def applied_ports(switch: Switch) -> dict[str, Mapping[str, str]]:
+def applied_ports(fabric: Fabric, switch: Switch) -> dict[str, Mapping[str, str]]:
     """Keys and fields of APPL_DB about ports, with the markers that portsyncd leaves."""
     rows: dict[str, Mapping[str, str]] = {
-        f"PORT_TABLE:{port.name}": {**_port(port), "oper_status": "up" if port.plane else "down"}
+        f"PORT_TABLE:{port.name}": {
+            **_port(port),
+            "oper_status": "up" if End(switch.name, port.name) in fabric.wiring else "down",
+        }
         for port in switch.ports.values()
     }
     rows["PORT_TABLE:PortConfigDone"] = {"count": str(len(switch.ports))}
