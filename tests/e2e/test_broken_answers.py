@@ -145,6 +145,7 @@ ENDLESS = {
     ("sonic", "platform_firmware"), ("linux", "os_release"), ("linux", "rdma_link"), ("linux", "ibv_devinfo"),
     ("linux", "mlxconfig"), ("linux", "rdma_tclass"), ("linux", "nccl_conf"), ("linux", "unit_files"),
     ("linux", "rdma_pci"), ("linux", "ethtool_private_flags"), ("linux", "devlink_dev_info"),
+    ("linux", "pci_sysfs"), ("linux", "nvidia_smi_nvlink"),
 }  # fmt: skip
 """Listings that nothing in their text ends: cut between two lines they look whole. What proves them is the mark that the
 transport prints behind each answer, and the exit status beside it in a capture."""
