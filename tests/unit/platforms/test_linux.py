@@ -42,7 +42,6 @@ def test_what_only_captures_hold_is_never_sent():
         "lscpu_json", "nvidia_smi_query", "nccl_topo", "nccl_graph", "lspci", "lspci_list", "lspci_tree", "lstopo",
         "mstflint", "mlxfwmanager", "mlxfwmanager_xml", "mlxlink", "show_gids", "ibstat", "ibstatus", "ibdev2netdev",
         "rdma_qos", "niccli_list", "niccli_qos", "nicctl_qos", "nicctl_dcqcn", "nicctl_port", "nicctl_lif",
-        "nccl_topo", "nccl_graph", "lspci", "lspci_list", "lspci_tree", "nvidia_smi_query", "lstopo",
     }  # fmt: skip
 
 
