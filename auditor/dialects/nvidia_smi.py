@@ -122,13 +122,15 @@ def table(text: str) -> tuple[str | None, list[Listed]]:
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """The NVLinks of one GPU: their text by number. `silent`: the tool gave no list, because every one is off."""
+    """The NVLinks of one GPU: their text by number. `silent`: the tool gave no list, because every one is off. `odd`: the first
+    line among them that speaks of no link: a cut one, or a pager."""
 
     index: int
     product: str
     uuid: str
     states: dict[int, str]
     silent: bool = False
+    odd: str | None = None
 
     @property
     def up(self) -> int:
@@ -137,7 +139,9 @@ class Links:
 
     @property
     def strange(self) -> str | None:
-        """A state that is neither a speed nor `<inactive>`."""
+        """A line that speaks of no link, or a state that is neither a speed nor `<inactive>`."""
+        if self.odd is not None:
+            return self.odd
         known = re.compile(r"\d+(?:\.\d+)? GB/s|<inactive>")
         return next((state for state in self.states.values() if known.fullmatch(state) is None), None)
 
@@ -149,7 +153,8 @@ def nvlinks(text: str) -> Iterator[Links]:
         index, product, uuid, body = blocks[at : at + 4]
         states = {int(number): state.strip() for number, state in re.findall(r"^\s+Link (\d{1,3}): (.+)$", body, re.MULTILINE)}
         silent = not states and re.search(r"Unable to retrieve NVLink information as all links are inActive", body) is not None
-        yield Links(int(index), product, uuid, states, silent)
+        rest = (line for line in body.splitlines() if line.strip() and not re.match(r"\s+Link \d{1,3}: .", line))
+        yield Links(int(index), product, uuid, states, silent, None if silent else next(rest, None))
 
 
 def _known(text: str | None) -> str | None:

@@ -96,6 +96,7 @@ class Source:
     `[name=x]` stands for the list element whose member `name` is x, and `~…` for the member whose name fits a regular
     expression. `shown` turns a key part into how this output writes it (`Ethernet1/1` stands as `Et1/1` in a table).
     `proven_by`: the capture or vendor document that proves the output. `seconds`: the deadline of the command.
+    `counts`: a cell is the number of lines of the answer, so a cut one tells nothing at all.
     `ok_status`: exit statuses that count as an answer. `sent` False: read from captures, never sent to a device.
     """
 
@@ -118,6 +119,7 @@ class Source:
     seconds: float = 10.0
     ok_status: tuple[int, ...] = (0,)
     sent: bool = True
+    counts: bool = False
 
     def tables(self) -> frozenset[str]:
         """Names of the tables it fills."""

@@ -71,6 +71,8 @@ def parse_output(output: RawOutput, source: Source, platform: Platform, parsers:
         _refuse_failures(body, output, source, platform)
         with _time_limit(TIME_LIMIT):
             data = _read(body, source, platform, parsed, output, parsers)
+            if source.counts and not parsed.whole:
+                raise Refused(GapReason.TRUNCATED, parsed.gaps[0].detail)
             for number, item in enumerate(source.normalise(data, output.parameters)):
                 if number >= MAX_ROWS:
                     raise Refused(GapReason.UNPARSED, f"gives more than {MAX_ROWS} rows")

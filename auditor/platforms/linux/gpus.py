@@ -221,7 +221,7 @@ SOURCES = (
     Source(
         key="nvidia_smi_nvlink", command="nvidia-smi nvlink -s -i {gpu}", parameter=Parameter("gpu", ("nvidia_smi",), gpu_names),
         fills=(Fill(Gpu, Layer.APPLIED, ("nvlinks_up",)),), parser=Parser.TEXT, normalise=nvlink,
-        anchor=(r"^GPU \d+: .* \(UUID: ",), proof={"gpu": r"^\s+Link \d+: "}, seconds=15.0,
+        anchor=(r"^GPU \d+: .* \(UUID: ",), proof={"gpu": r"^\s+Link \d+: "}, seconds=15.0, counts=True,
         proven_by="an A100 with twelve links; nvidia-smi nvlink -h: the GPU by its PCI address; links that are off: gpud",
     ),
     Source(
