@@ -235,11 +235,13 @@ def test_columns_without_a_source_are_unsupported_and_declared_ones_say_why() ->
     assert ConfigFile.TABLE == "config_file"
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_an_answer_that_takes_too_long_is_a_gap(monkeypatch: pytest.MonkeyPatch) -> None:
     def slow(data: Any, parameters: Mapping[str, str]) -> Iterator[Interface]:
         while True:
             yield Interface(name="E0")
 
+    # where the alarm rings inside a callback of the garbage collector Python swallows it with a warning, and it rings again
     monkeypatch.setattr(answer_module, "TIME_LIMIT", 0.05)
     source = Source("slow", "slow", (APPLIED,), Parser.TEXT, slow)
     parsed = answer_module.parse_output(raw("slow", "x"), source, PLATFORM)
