@@ -1,6 +1,7 @@
 """The read-only guard: which commands may be sent to a device, and which ones are needed.
 
-A command is sent only if a platform declares it. Platform files hold no shell operators; parameters are names that match
+A command is sent only if a platform declares it. Platform files hold no shell operators, but for the endings of FORMATS on
+command lines that are no shells; parameters are names that match
 `PARAMETER` and are quoted all the same.
 """
 
@@ -12,7 +13,7 @@ from collections.abc import Iterable, Mapping
 
 from auditor.canonical import printable
 from auditor.errors import PlatformError
-from auditor.model import Device, Platform, Privilege, Source
+from auditor.model import Device, Platform, Privilege, Source, Transport
 
 PARAMETER = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/-]{0,254}")
 """What a parameter (an interface or device name) may look like."""
@@ -21,6 +22,15 @@ SUDO = "sudo -n "
 UNAME = "uname -sr"
 SUDO_TEST = "sudo -n true"
 """The only commands that no platform declares: `inventory test` sends both."""
+
+FORMATS = frozenset(
+    {
+        "| json", "| json native", "| json-print", "| display json", "| display xml", "| display-xml", "| no-more",
+        "| display json | no-more", "| display xml | no-more",
+    }
+)  # fmt: skip
+"""Endings that change the form of an answer and nothing else, on the command lines of switches that are no shells: EOS, NX-OS,
+Onyx, Junos and OS10."""
 
 _PLAIN = re.compile(r"[A-Za-z0-9 ._/:=,+@%-]*")
 _QUOTED = re.compile(r"'[^'\x00-\x1f\x7f]*'")
@@ -42,7 +52,8 @@ def commands_for(platform: Platform, source: Source, parameters: Mapping[str, st
     if set(_PLACE.findall(source.command)) != wanted or set(parameters) != wanted:
         raise PlatformError(f"{platform.name}.{source.key}: the command needs exactly the parameters {sorted(wanted)}")
     text = source.command
-    if not _PLAIN.fullmatch(_QUOTED.sub("", _PLACE.sub("", text))) or not text.strip() or text != text.strip():
+    bare = _QUOTED.sub("", _PLACE.sub("", _without_format(platform, text)))
+    if not _PLAIN.fullmatch(bare) or not text.strip() or text != text.strip():
         raise PlatformError(f"{platform.name}.{source.key}: command {text!r} holds shell operators or control characters")
     if shlex.split(text)[0] in ("sudo", "sh", "bash", "env"):
         raise PlatformError(f"{platform.name}.{source.key}: command {text!r} runs another program; declare that one")
@@ -50,6 +61,16 @@ def commands_for(platform: Platform, source: Source, parameters: Mapping[str, st
         if not PARAMETER.fullmatch(value):
             raise PlatformError(f"{platform.name}.{source.key}: {printable(value, 60)!r} is no name that may be sent as {name}")
         text = text.replace("{" + name + "}", shlex.quote(value))
+    return text
+
+
+def _without_format(platform: Platform, text: str) -> str:
+    """The command before the ending that only changes the form of its answer; a shell would take that for a pipe, so only on a
+    platform that is no shell."""
+    if platform.transport is Transport.CLI:
+        for ending in platform.formats:
+            if ending in FORMATS and text.endswith(f" {ending}"):
+                return text.removesuffix(f" {ending}")
     return text
 
 

@@ -98,6 +98,7 @@ class Source:
     `proven_by`: the capture or vendor document that proves the output. `seconds`: the deadline of the command.
     `counts`: a cell is the number of lines of the answer, so a cut one tells nothing at all.
     `ok_status`: exit statuses that count as an answer. `sent` False: read from captures, never sent to a device.
+    `rest`: the path at which the same answer is got over HTTPS, for platforms that have Transport.HTTPS in `also`.
     """
 
     key: str
@@ -120,6 +121,7 @@ class Source:
     ok_status: tuple[int, ...] = (0,)
     sent: bool = True
     counts: bool = False
+    rest: str = ""
 
     def tables(self) -> frozenset[str]:
         """Names of the tables it fills."""
@@ -160,23 +162,34 @@ class Census:
 
 
 class Transport(StrEnum):
-    """How commands reach the device: joined on one exec channel, typed into an interactive shell (Netmiko), or `GET PATH` over
-    HTTPS."""
+    """How commands reach the device: joined on one exec channel, typed into an interactive Unix shell (Netmiko), typed into the
+    command line of a switch that is no shell (Netmiko, prompt by prompt), through a NAPALM driver (eAPI, NX-API, NETCONF), or
+    `GET PATH` over HTTPS."""
 
     EXEC = "exec"
     SHELL = "shell"
+    CLI = "cli"
+    NAPALM = "napalm"
     HTTPS = "https"
 
 
 @dataclass(frozen=True, slots=True)
 class Platform:
-    """One network or host operating system. `secrets` are patterns whose first group is redacted, line by line."""
+    """One network or host operating system. `secrets` are patterns whose first group is redacted, line by line.
+
+    `transport` is the usual way; the inventory may choose one of `also` for a device. `napalm` names NAPALM's driver. `formats`
+    are the endings that only change the form of an answer on a command line that is no shell, such as `| json`; the guard
+    knows each of them.
+    """
 
     name: str
     title: str
     sources: tuple[Source, ...]
     netmiko: str = "linux"
     transport: Transport = Transport.EXEC
+    also: tuple[Transport, ...] = ()
+    napalm: str = ""
+    formats: tuple[str, ...] = ()
     failures: tuple[Failure, ...] = ()
     pagers: tuple[str, ...] = ()
     prompts: tuple[str, ...] = ()
