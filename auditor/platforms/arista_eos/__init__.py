@@ -1,6 +1,7 @@
-"""Arista EOS: the switch itself, whether its ports are up, and what LLDP hears on them.
+"""Arista EOS: the switch itself, its ports and their modules, what LLDP hears on them, and QoS as it is configured.
 
-Traps, each met in a capture:
+Every command is asked for as JSON, which proves by itself that it is whole; the text form is asked for where that fails, and is
+read from captures. Traps, each met in a capture:
 
 - Tables call a port `Et1/1` and everything else `Ethernet1/1`. MAC addresses are written `b83f.d211.0210`.
 - The status of a port folds what the operator wants and what is: `disabled`, `errdisabled`, `notconnect`, `connected`. Speeds
@@ -8,110 +9,61 @@ Traps, each met in a capture:
 - The name column of `show interfaces status` is cut and holds any words; so the cells behind it are read from the right.
 - What EOS has to complain of begins with `% `, and the session goes on.
 - Management ports come behind all Ethernet ports; a table of ports without one stops too early.
-- `| json` is asked of no switch, since no command with a pipe is sent; captures may hold its answer. It has points in time
-  instead of ages, and nothing in it says when it was printed.
+- `IP MTU` belongs to routed ports and `Ethernet MTU` to switched ones, to which not every chip holds traffic: of those the number
+  is shown, and no IP MTU is concluded from it. Neighbours announce it with 22 bytes more, as a frame.
+- LLDP as JSON has points in time instead of ages, and nothing in it says when it was printed.
+- `show running-config` needs the privileged mode.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
-
-from auditor import canonical
 from auditor.address import Layer
-from auditor.canonical import printable
-from auditor.facts import Interface, Neighbour, System
-from auditor.model import Failure, Fill, GapReason, Normalised, Parser, Platform, Source, Transport, Unread, Unsupported
-from auditor.platforms.arista_eos import lldp, names
+from auditor.facts import ClassMap, DscpMap, Interface, Neighbour, Optic, QosPort, Queue, Row, System
+from auditor.model import Census, Failure, Fill, GapReason, Parser, Platform, Source, Transport, Unsupported
+from auditor.platforms.arista_eos import lldp, names, optics, ports, qos, system
 
 
-def version(body: str, _parameters: Mapping[str, str]) -> Iterator[Normalised]:
-    """`show version`. The serial number of a virtual switch is empty; a build behind the version is not part of it."""
-    values: dict[str, str] = {}
-    for line in body.splitlines():
-        label, colon, value = line.partition(":")
-        if colon:
-            values.setdefault(label.strip(), value.strip())
-    model = re.search(r"^Arista (\S+)\s*$", body, re.MULTILINE)
-    yield System(
-        vendor="Arista",
-        hardware_model=None if model is None else model.group(1),
-        serial=values.get("Serial number") or None,
-        os_name="EOS",
-        os_version=values.get("Software image version", "").partition(" ")[0] or None,
-        kernel=values.get("Kernel version") or None,
-        image_id=values.get("Internal build ID") or None,
-    )
+def _port(row: Row) -> bool:
+    """Whether the table of states lists this interface: a port, not one of the switch's own making."""
+    return row.key[0].startswith(("Ethernet", "Management", "Port-Channel")) and "." not in row.key[0]
 
 
-_STATUS = re.compile(
-    r"([A-Z][A-Za-z-]*\d[\d/.]*)\s+(?:.*\s)?(connected|notconnect|disabled|errdisabled|inactive)\s+(in Po\d+|\S+)"
-    r"\s+(?:a-)?(?:full|half|auto|unconf|unknown)\s+(a-)?(\d{1,4}(?:\.\d)?[MGT]|auto|unconf|unknown)\s+\S.*"
-)
-
-
-def interfaces_status(body: str, _parameters: Mapping[str, str]) -> Iterator[Normalised]:
-    """`show interfaces status`: state and speed of every port. Aggregates come last; one that a member names must be there."""
-    heading = re.search(r"^Port\s+Name\s+Status\b.*$", body, re.MULTILINE)
-    if heading is None:
-        raise ValueError("no table with the columns Port, Name, Status")
-    strange, seen, named = [], set(), set()
-    for line in body[heading.end() :].splitlines():
-        row = _STATUS.fullmatch(line)
-        if row is not None:
-            shown, status, vlan, negotiated, speed = row.groups()
-            seen.add(shown)
-            named.update([vlan.removeprefix("in ")] if vlan.startswith("in ") else [])
-            yield from _port(shown, status, vlan, negotiated, speed)
-        elif line.strip():
-            strange.append(line)
-    for lost in sorted(named - seen):
-        detail = f"the table stops before {lost}, which has members in it"
-        yield Unread(Interface, (names.long_name(lost),), reason=GapReason.TRUNCATED, detail=detail)
-    if strange:
-        more = f" (and {len(strange) - 1} more)" if len(strange) > 1 else ""
-        yield Unread(Interface, detail=f"does not fit under the columns: {printable(strange[0], 80)!r}{more}")
-
-
-def _port(shown: str, status: str, vlan: str, negotiated: str | None, speed: str) -> Iterator[Normalised]:
-    name, up = names.long_name(shown), status == "connected"
-    told = speed[0].isdigit() and (up or negotiated is None)
-    yield Interface(
-        name=name,
-        enabled=None if status == "inactive" else status != "disabled",
-        up=up,
-        speed=canonical.speed(speed) if told else None,
-        lag=names.long_name(vlan.removeprefix("in ")) if vlan.startswith("in ") else None,
-        error_disabled=status == "errdisabled",
-    )
-    if not told:
-        detail = "it negotiates its speed, and has no link"
-        yield Unread(Interface, (name,), "speed", GapReason.UNSUPPORTED, detail)
-    if status == "inactive":
-        yield Unread(Interface, (name,), "enabled", GapReason.UNSUPPORTED, "inactive: another port has its lanes")
-
-
-_NO_SOURCE = "no source reads it yet"
 _HEARD = "^Interface {0} detected\n" + r'^  Neighbor .*/"?{1}"?, age \d'
+_LINES = (
+    Fill(QosPort, Layer.CONFIGURED, qos.PORT), Fill(DscpMap, Layer.CONFIGURED, ("traffic_class",)),
+    Fill(ClassMap, Layer.CONFIGURED, ("kind", "to")), Fill(Queue, Layer.CONFIGURED, qos.QUEUE),
+)  # fmt: skip
+_QOS_PROOF = "tests of Arista's AVD (eos_cli_config_gen: qos, ethernet-interfaces); EOS manual, Quality of Service"
 
 PLATFORM = Platform(
     name="arista_eos",
     title="Arista EOS",
     netmiko="arista_eos",
-    transport=Transport.SHELL,
+    transport=Transport.CLI,
+    also=(Transport.NAPALM,),
+    napalm="eos",
+    formats=("| json",),
     interface_name=names.long_name,
     sources=(
         Source(
+            key="version_json",
+            command="show version | json",
+            fills=(Fill(System, Layer.APPLIED, system.DOCUMENT),),
+            parser=Parser.JSON,
+            normalise=system.document,
+            proof={
+                "system": "/modelName", "system.serial": "/serialNumber", "system.os_version": "/version",
+                "system.kernel": "/kernelVersion", "system.image_id": "/internalBuildId", "system.booted_at": "/bootupTimestamp",
+            },
+            proven_by="captures eos/napalm_ceos430; show version of EOS 4.33 in documents of others",
+        ),
+        Source(
             key="version",
             command="show version",
-            fills=(
-                Fill(
-                    System, Layer.APPLIED,
-                    ("vendor", "hardware_model", "serial", "os_name", "os_version", "kernel", "image_id"),
-                ),
-            ),
+            fallback_for="version_json",
+            fills=(Fill(System, Layer.APPLIED, system.TEXT),),
             parser=Parser.TEXT,
-            normalise=version,
+            normalise=system.version,
             anchor=(r"^Arista \S+\s*$", r"^Software image version: \S", r"^Free memory:\s+\d+ kB"),
             proof={
                 "system": r"^Arista \S+\s*$", "system.serial": r"^Serial number:",
@@ -121,21 +73,132 @@ PLATFORM = Platform(
             proven_by="captures eos/ccs720xp; show version of vEOS, cEOS and DCS-7010T in ntc-templates",
         ),
         Source(
+            key="hostname",
+            command="show hostname | json",
+            fills=(Fill(System, Layer.APPLIED, ("hostname",)),),
+            parser=Parser.JSON,
+            normalise=system.hostname,
+            proof={"system.hostname": "/hostname"},
+            proven_by="show hostname in the tests of napalm's EOS driver (get_facts)",
+        ),
+        Source(
+            key="interfaces_status_json",
+            command="show interfaces status | json",
+            aliases=("show interface status | json", "show interfaces status | json | no-more"),
+            fills=(
+                Fill(Interface, Layer.APPLIED, ports.STATUS),
+                Fill(Optic, Layer.APPLIED, ("present", "type"), whole=False),
+            ),
+            parser=Parser.JSON,
+            normalise=ports.status_document,
+            proof={"interface": "/interfaceStatuses/{0}", "optic": "/interfaceStatuses/{0}/interfaceType"},
+            proven_by="show interfaces status | json of EOS 4.2x and 4.33 in Aviatrix' documents, anta's and others' tests",
+        ),
+        Source(
             key="interfaces_status",
             command="show interfaces status",
             aliases=("show interface status",),
-            fills=(Fill(Interface, Layer.APPLIED, ("enabled", "up", "speed", "lag", "error_disabled")),),
+            fallback_for="interfaces_status_json",
+            fills=(Fill(Interface, Layer.APPLIED, ports.STATUS),),
             parser=Parser.TEXT,
-            normalise=interfaces_status,
+            normalise=ports.status,
             anchor=(r"^Port\s+Name\s+Status\s+Vlan\s+Duplex\s+Speed\s+Type\b", r"^Ma\d"),
             shown=names.in_tables,
             proof={"interface": r"^{0}\s"},
             proven_by="capture eos/flags_col; show interfaces status of three releases in ntc-templates",
         ),
         Source(
+            key="interfaces_json",
+            command="show interfaces | json",
+            aliases=("show interface | json", "show interfaces | json | no-more"),
+            fills=(Fill(Interface, Layer.APPLIED, (*ports.DETAIL, *ports.SINCE)),),
+            parser=Parser.JSON,
+            normalise=ports.document,
+            proof={
+                "interface": "/interfaces/{0}", "interface.mtu": "/interfaces/{0}/mtu",
+                "interface.mtu_shown": "/interfaces/{0}/mtu",
+                "interface.speed": "/interfaces/{0}/bandwidth", "interface.mac": "/interfaces/{0}/physicalAddress",
+                "interface.description": "/interfaces/{0}/description", "interface.up": "/interfaces/{0}/interfaceStatus",
+                "interface.enabled": "/interfaces/{0}/interfaceStatus",
+            },
+            proven_by="captures eos/napalm_facts, anta_speed; show interfaces | json of EOS 4.26.14M (TechBlueprints/disunified)",
+            seconds=30.0,
+        ),
+        Source(
+            key="interfaces",
+            command="show interfaces",
+            aliases=("show interface",),
+            fallback_for="interfaces_json",
+            fills=(Fill(Interface, Layer.APPLIED, ports.DETAIL, whole=False),),
+            parser=Parser.TEXT,
+            normalise=ports.detail,
+            anchor=(r"^\S+ is (?:up|down|administratively down), line protocol is ",),
+            proof={
+                "interface": r"^{0} is ", "interface.mtu": r"^{0} is \n^  (?:IP|Ethernet) MTU ",
+                "interface.mtu_shown": r"^{0} is \n^  (?:IP|Ethernet) MTU ", "interface.mac": r"^{0} is \n^  Hardware is ",
+                "interface.speed": r"^{0} is \n^  \w+-duplex, ", "interface.description": r"^{0} is \n^  Description: ",
+            },
+            proven_by="capture eos/ceos; show interfaces of three releases in ntc-templates",
+            seconds=30.0,
+        ),
+        Source(
+            key="error_correction",
+            command="show interfaces error-correction | json",
+            fills=(Fill(Interface, Layer.APPLIED, ("fec",), whole=False),),
+            parser=Parser.JSON,
+            normalise=ports.error_correction,
+            proof={"interface.fec": "/interfaceErrCorrStatuses/{0}/errCorrEncodingStatus"},
+            proven_by="show interfaces error-correction | json of EOS 4.26.14M (TechBlueprints/disunified)",
+        ),
+        Source(
+            key="flow_control",
+            command="show interfaces flow-control | json",
+            aliases=("show flowcontrol | json",),
+            fills=(Fill(QosPort, Layer.APPLIED, ("global_pause_rx", "global_pause_tx"), whole=False),),
+            parser=Parser.JSON,
+            normalise=ports.pause,
+            proof={
+                "qos_port.global_pause_rx": "/interfaceFlowControls/{0}/rxOperState",
+                "qos_port.global_pause_tx": "/interfaceFlowControls/{0}/txOperState",
+            },
+            proven_by="show interfaces flow-control | json of EOS 4.26.14M (TechBlueprints/disunified)",
+        ),
+        Source(
+            key="transceivers",
+            command="show interfaces transceiver dom thresholds | json",
+            fills=(Fill(Optic, Layer.APPLIED, ("serial",), whole=False),),
+            parser=Parser.JSON,
+            normalise=optics.modules,
+            proof={"optic.serial": "/interfaces/{0}/vendorSn"},
+            proven_by="capture eos/anta_optics",
+            seconds=30.0,
+        ),
+        Source(
+            key="inventory",
+            command="show inventory | json",
+            fills=(Fill(Optic, Layer.APPLIED, ("vendor", "part_number", "serial"), whole=False),),
+            parser=Parser.JSON,
+            normalise=optics.inventory,
+            proof={"optic": "/xcvrSlots"},
+            proven_by="capture eos/sq_nossim_leaf01",
+            seconds=30.0,
+        ),
+        Source(
+            key="lldp_detail_json",
+            command="show lldp neighbors detail | json",
+            aliases=("show lldp neighbors detail | json | no-more",),
+            fills=(Fill(Neighbour, Layer.APPLIED, lldp.COLUMNS),),
+            parser=Parser.JSON,
+            normalise=lldp.document,
+            proof={"neighbour": "/lldpNeighbors/{0}/lldpNeighborInfo"},
+            proven_by="captures eos/anta_two_neighbors, anta_dot_in_hostname; get_lldp_neighbors_detail of napalm's EOS driver",
+            seconds=20.0,
+        ),
+        Source(
             key="lldp_detail",
             command="show lldp neighbors detail",
             aliases=("show lldp neighbor detail",),
+            fallback_for="lldp_detail_json",
             fills=(Fill(Neighbour, Layer.APPLIED, (*lldp.COLUMNS, *lldp.AGES)),),
             parser=Parser.TEXT,
             normalise=lldp.detail,
@@ -149,18 +212,6 @@ PLATFORM = Platform(
             seconds=20.0,
         ),
         Source(
-            key="lldp_detail_json",
-            command="show_lldp_neighbors_detail_json",
-            aliases=("show lldp neighbors detail | json", "show lldp neighbors detail | json | no-more"),
-            fallback_for="lldp_detail",
-            sent=False,
-            fills=(Fill(Neighbour, Layer.APPLIED, lldp.COLUMNS),),
-            parser=Parser.JSON,
-            normalise=lldp.document,
-            proof={"neighbour": "/lldpNeighbors/{0}/lldpNeighborInfo"},
-            proven_by="captures eos/anta_two_neighbors, anta_dot_in_hostname; get_lldp_neighbors_detail of napalm's EOS driver",
-        ),
-        Source(
             key="lldp_neighbors",
             command="show lldp neighbors",
             fallback_for="lldp_detail",
@@ -172,30 +223,74 @@ PLATFORM = Platform(
             proof={"neighbour": r"^{0}\s.*{1}"},
             proven_by="show lldp neighbors of three releases in ntc-templates",
         ),
+        Source(
+            key="running_config_json",
+            command="show running-config | json",
+            fills=_LINES,
+            parser=Parser.JSON,
+            normalise=qos.document,
+            proof={
+                "qos_port": "/cmds/interface {0}", "queue": "/cmds/interface {0}", "dscp_map": "/cmds", "class_map": "/cmds",
+            },
+            proven_by=f"show running-config | json of EOS 4.26.14M (TechBlueprints/disunified); {_QOS_PROOF}",
+            seconds=60.0,
+        ),
+        Source(
+            key="running_config",
+            command="show running-config",
+            fallback_for="running_config_json",
+            fills=_LINES,
+            parser=Parser.TEXT,
+            normalise=qos.text,
+            anchor=(r"^! device: \S|^interface Ethernet\d", r"^end\s*$"),
+            proof={"qos_port": r"^interface {0}\s*$", "queue": r"^interface {0}\s*$", "dscp_map": r"^qos map dscp ",
+                   "class_map": r"^qos map traffic-class "},
+            proven_by=_QOS_PROOF,
+            seconds=60.0,
+        ),
     ),
     failures=(
-        Failure(r"^% (?:Authorization denied|Permission denied|Unauthorized)\b.*", GapReason.PERMISSION, "the switch refused it"),
+        Failure(
+            r"^% (?:Authorization denied|Permission denied|Unauthorized)\b.*|^% .*privileged mode required.*",
+            GapReason.PERMISSION, "the switch refused it",
+        ),
         Failure(r"^% .+", GapReason.REJECTED, "the switch does not take the command"),
     ),
     pagers=(r"--\s?[Mm]ore\s?--",),
     prompts=(r"[\w.()-]{1,80}[>#] ?$",),
+    secrets=(
+        r"\b(?:secret|password|key)(?: (?:sha512|md5|[0-9]{1,2}|8a))+ ([^\s\"]+)",
+        r"\bsnmp-server (?:community|user) ([^\s\"]+)",
+        r"\bsnmp-server user \S+ .*?\b(?:auth|priv) \S+ ([^\s\"]+)",
+        r"\bauthentication-key \d+ \S+(?: \d)? ([^\s\"]+)",
+        r"\b(?:ssh-key|shared-secret|community) ([^\"\n]+)",
+    ),
     unsupported=(
-        Unsupported("system", ("hostname", "booted_at"), "`show version` has no name and no time of the start"),
-        Unsupported(
-            "interface",
-            (
-                "up_since", "mtu", "frame_bytes", "mtu_shown", "fec", "autoneg", "mac", "alias", "cable_length_m",
-                "breakout_parent", "lanes", "description",
-            ),
-            _NO_SOURCE,
-        ),
+        Unsupported("firmware", ("version", "pending_version", "part_number", "psid"),
+                    "no capture and no document proves how EOS prints versions of its programmable parts"),
+        Unsupported("interface", ("alias", "cable_length_m", "breakout_parent", "lanes"), "none of it is in these answers"),
+        Unsupported("optic", ("length_m", "firmware"), "no capture of EOS proves where it prints them"),
         Unsupported("neighbour", ("protocol",), "EOS lists what it heard by LLDP alone"),
+        Unsupported("qos_port", ("tc_to_pg", "pfc_to_queue", "pfc_direction"), "EOS has no such map and no such setting"),
+        Unsupported("qos_port", qos.PORT, "no capture of `show priority-flow-control` or `show qos interfaces` proves them",
+                    Layer.APPLIED),
+        Unsupported("queue", qos.QUEUE, "no capture of `show qos interfaces` proves them", Layer.APPLIED),
+        Unsupported("queue", ("scheduler", "weight"), "told where a line sets it: defaults differ by chip", Layer.CONFIGURED),
+        Unsupported("queue", ("watchdog_enabled", "watchdog_state"),
+                    "which queues are watched depends on defaults and on guaranteed bandwidth: no capture proves the answer"),
+        Unsupported("queue", ("buffer_profile", "ecn_profile"), "EOS sets marking and buffers at the queue, without such names"),
         *(
             Unsupported(table, columns, "no capture and no document of EOS proves what it prints of it")
             for table, columns in (
-                ("qos_port", ("trust", "dscp_map", "tc_to_queue", "tc_to_pg", "pfc_to_queue", "pfc_priorities", "pfc_direction")),
-                ("buffer", ("mode", "ingress_pools", "model")),
+                ("priority_group", ("lossless", "headroom_bytes", "xon_bytes", "threshold", "pool")),
+                ("buffer", ("mode", "ingress_pools", "model", "vendor_word", "total_bytes")),
+                ("buffer_pool", ("direction", "size_bytes", "mode", "shared_headroom_bytes")),
             )
         ),
+    ),
+    censuses=(
+        Census("interfaces_json", ("interfaces_status_json", "interfaces_status"), _port),
+        Census("interfaces_status_json", ("interfaces_json",), _port),
+        Census("interfaces_status", ("interfaces_json", "interfaces"), _port),
     ),
 )  # fmt: skip

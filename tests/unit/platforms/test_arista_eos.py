@@ -6,10 +6,10 @@ import pytest
 
 from auditor.address import Address, Layer
 from auditor.collect.commands import Recogniser
-from auditor.collect.guard import allowed
+from auditor.collect.guard import allowed, wanted_sources
 from auditor.evidence import Place, find
 from auditor.facts import Interface, Neighbour
-from auditor.model import ABSENT, Device, GapReason, Spot, State
+from auditor.model import ABSENT, Device, GapReason, Spot, State, Transport
 from auditor.platforms import platforms
 from auditor.platforms.arista_eos import PLATFORM
 from auditor.platforms.arista_eos.names import in_tables, long_name
@@ -103,6 +103,17 @@ def test_a_text_of_the_operator_is_no_state() -> None:
         ("lldp_detail", "hosts_switch_and_nameless", True),
         ("lldp_detail_json", "old_and_new_quotes", False),
         ("lldp_neighbors", "nameless_and_too_long", True),
+        ("version_json", "leaf_of_64_ports", False),
+        ("hostname", "name_and_domain", False),
+        ("interfaces_status_json", "states_and_modules", False),
+        ("interfaces_json", "routed_switched_and_made", False),
+        ("interfaces", "routed_switched_and_made", True),
+        ("error_correction", "each_encoding", False),
+        ("flow_control", "off_on_and_odd", False),
+        ("transceivers", "with_and_without_measurements", False),
+        ("inventory", "slots_of_both_kinds", False),
+        ("running_config_json", "profile_routed_and_member", False),
+        ("running_config", "ports_of_their_own", False),
     ],
 )
 def test_a_broken_answer_is_a_gap_or_changes_nothing(source: str, case: str, endless: bool) -> None:
@@ -163,19 +174,21 @@ def test_the_lines_of_a_neighbour_are_found_behind_its_port() -> None:
     assert found.splitlines()[-1] == "  Neighbor 5c25.7307.1a40/5c25.7307.1a40, age 17 seconds"
 
 
-def test_no_pipe_is_ever_sent() -> None:
-    assert [command for _, _, command in allowed(Device("leaf", ("arista_eos",)), platforms())] == [
-        "show version", "show interfaces status", "show lldp neighbors detail", "show lldp neighbors",
-    ]  # fmt: skip
+def test_json_is_asked_for_and_the_text_stays_behind_it() -> None:
+    sent = [command for _, _, command in allowed(Device("leaf", ("arista_eos",)), platforms())]
+    assert {"show version | json", "show interfaces | json", "show running-config | json", "show running-config"} <= set(sent)
+    first = [source.command for source in wanted_sources(PLATFORM, None)]
+    assert all(command.endswith(" | json") for command in first)
     (request,) = Recogniser([PLATFORM]).by_text("show lldp neighbors detail | json")
     assert request.source.key == "lldp_detail_json"
     (request,) = Recogniser([PLATFORM]).by_stem("show_lldp_neighbors_detail_json")
     assert request.source.key == "lldp_detail_json"
+    assert (PLATFORM.transport, PLATFORM.also, PLATFORM.napalm) == (Transport.CLI, (Transport.NAPALM,), "eos")
 
 
 def test_what_nothing_reads_is_unsupported_with_a_reason() -> None:
     found = state("arista_eos", {"interfaces_status": PORTS})
-    for address in ("interface[Ethernet1/1].mtu@applied", "qos_port[Ethernet1/1].pfc_priorities", "optic[Ethernet1/1].present"):
+    for address in ("qos_port[Ethernet1/1].pfc_priorities@applied", "queue[Ethernet1/1,3].watchdog_enabled", "optic[x].firmware"):
         gap = found.cell(Address.parse(address)).gap
         assert gap is not None
         assert gap.reason is GapReason.UNSUPPORTED
