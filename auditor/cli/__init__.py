@@ -27,7 +27,7 @@ COMMANDS: dict[str, str] = {
     "inventory": "Look at the inventory, import devices, test logins.",
     "findings": "List and show stored findings.",
     "runs": "List stored runs.",
-    "explain": "Show the priority chain of a path, hop by hop, from stored facts.",
+    "explain": "Lead from a symptom to its causes; show a path's priority chain; say what rules mean.",
     "db": "Create, upgrade and describe the database.",
     "lab": "Serve a capture as devices over SSH; make fabrics; inject faults.",
 }

@@ -1,4 +1,4 @@
-"""`auditor explain`: why something is as it is, from what the store knows."""
+"""`auditor explain`: why something is as it is, from what the store knows; what rules and columns mean."""
 
 from __future__ import annotations
 
@@ -15,9 +15,91 @@ if TYPE_CHECKING:
 STYLES = {"broken": "bold red", "unknown": "yellow", "unsupported": "cyan"}
 
 
-@click.group("explain")
+class Words(click.Group):
+    """A group whose commands are also the symptoms, and every rule, line of a baseline, table and column."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The commands, then the symptoms; rules and columns are many, and stand in the reference."""
+        from auditor.workflows.triage import symptoms
+
+        return [*super().list_commands(ctx), *symptoms()]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """A command, a symptom, or whatever else the word means."""
+        from auditor.workflows.triage import symptoms
+
+        found = super().get_command(ctx, cmd_name)
+        if found is not None:
+            return found
+        return _symptom(cmd_name) if cmd_name in symptoms() else _meaning(cmd_name)
+
+
+@click.group("explain", cls=Words)
 def command() -> None:
-    """Show why something is as it is. Contacts no device."""
+    """Show why something is as it is. Contacts no device.
+
+    A symptom (low-bandwidth, nccl-timeout, hang, slow-node, pfc-storm) gives the open causes that explain it. The id of a rule or
+    of a line of a baseline says what it judges; TABLE or TABLE.COLUMN what is collected, and from where.
+
+    \b
+    Examples:
+      auditor explain low-bandwidth --device gpu-01
+      auditor explain nccl-timeout --job job-417.log
+      auditor explain mtu.link_ends_differ
+      auditor explain interface.mtu
+    """
+
+
+def _symptom(name: str) -> click.Command:
+    from auditor.workflows.triage import symptoms
+
+    @click.command(name, short_help=symptoms()[name].title)
+    @click.option("--device", "devices", multiple=True, metavar="NAME", help="A host that shows it; its way comes first.")
+    @click.option("--job", "logs", multiple=True, metavar="LOG", help="A log of the job: its hosts count as named.")
+    @click.option("--format", "form", type=click.Choice(("text", "json")), default="text", show_default=True)
+    @click.option("-o", "--output", type=click.Path(dir_okay=False), help="Write here instead of stdout.")
+    @click.pass_context
+    def symptom(ctx: click.Context, devices: tuple[str, ...], logs: tuple[str, ...], form: str, output: str | None) -> None:
+        from auditor.cli.triage import render
+        from auditor.workflows.triage import as_plain, triage
+
+        done = triage(ctx.obj["project"], name, devices, logs)
+        if form == "json":
+            write(json.dumps(as_plain(done), indent=2) + "\n", output)
+        else:
+            write(render(done, width(output), in_colour=output is None and colour()), output)
+        ctx.exit(done.exit_code)
+
+    symptom.help = f"""Explain: {symptoms()[name].title}.
+
+    The open causes of the last run that explain it, likeliest first, each with its evidence and remedy; what changed lately;
+    which of the rules that would tell could not be judged. Exit code 1: a cause explains it; 3: none does, and not all was seen.
+
+    \b
+    Examples:
+      auditor explain {name}
+      auditor explain {name} --device gpu-01 --device gpu-02
+      auditor explain {name} --job job-417.log --format json
+    """
+    return symptom
+
+
+def _meaning(word: str) -> click.Command:
+    @click.command(word)
+    @click.pass_context
+    def meaning(ctx: click.Context) -> None:
+        """What a rule, a line of a baseline, a table or a column means."""
+        from auditor.canonical import printable
+        from auditor.workflows.meaning import explain
+
+        found = explain(word, ctx.obj["project"])
+        lines = [found.title]
+        for label, texts in found.parts:
+            lines += [""] + ([f"{label}:"] if label and texts else []) if texts else []
+            lines += [("  " if label else "") + printable(" ".join(text.split())) for text in texts]
+        click.echo("\n".join(lines))
+
+    return meaning
 
 
 @command.command("lossless")

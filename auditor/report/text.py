@@ -7,16 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from io import StringIO
 from typing import Any
-
-from rich.cells import cell_len
-from rich.console import Console
-from rich.text import Text
 
 from auditor.canonical import printable
 from auditor.model import Change, Evidence, Finding, Gap, GapReason, LinkVerdict, Run, Severity, Verdict
 from auditor.report import Format, Options, outline
+from auditor.report.page import Page
 
 DEVICES_SHOWN = 8
 GROUPS_SHOWN = 5
@@ -25,8 +21,6 @@ EVIDENCE_SHOWN = 4
 DETAILS_SHOWN = 3
 CHANGES_SHOWN = 20
 NOTES_SHOWN = 10
-LINE_LIMIT = 400
-LABEL_WIDTH = 11
 COMMAND_LIMIT = 120
 """Characters of a command beside its evidence; a longer one loses its middle."""
 
@@ -47,63 +41,19 @@ REASONS = {
 }
 
 
-class _Page:
-    """Lines with style and hanging indent, wrapped where the reader's screen has a width."""
-
-    def __init__(self, options: Options) -> None:
-        self.width = options.width
-        self._stream = StringIO()
-        self._console = Console(
-            file=self._stream,
-            force_terminal=options.colour,
-            color_system="standard" if options.colour else None,
-            width=options.width or 10_000,
-            highlight=False,
-            markup=False,
-            emoji=False,
-            _environ={},
-        )
-
-    def line(self, text: str = "", style: str = "", lead: str = "", lead_style: str = "") -> None:
-        """One line of text after `lead`; what does not fit goes on below the text, not below the lead."""
-        indent = cell_len(lead)
-        body = Text(printable(text, LINE_LIMIT).expandtabs(8), style=style)
-        room = None if self.width is None else max(20, self.width - indent)
-        parts = [body] if room is None else list(body.wrap(self._console, room, overflow="fold"))
-        for at, part in enumerate(parts or [body]):
-            part.rstrip()
-            head = Text(lead if at == 0 else " " * indent, style=lead_style if at == 0 else "")
-            whole = head + part
-            whole.rstrip()
-            self._console.print(whole, soft_wrap=True)
-
-    def field(self, label: str, text: str, style: str = "") -> None:
-        """A line of a cause: a label and what it names."""
-        self.line(text, style, lead="  " + label.ljust(LABEL_WIDTH), lead_style="dim")
-
-    def heading(self, text: str) -> None:
-        """The first line of a part, after a blank one."""
-        self.line()
-        self.line(text, "bold")
-
-    def text(self) -> str:
-        """Everything written so far."""
-        return self._stream.getvalue()
-
-
 def render(run: Run, options: Options) -> str:
     """The whole report, with a newline at its end."""
-    page = _Page(options)
+    page = Page(options)
     found = outline.cases(run)
     open_, waived = [case for case in found if not case.cause.waived], [case for case in found if case.cause.waived]
     _summary(page, run, open_)
     for case in open_:
-        _case(page, case)
+        tell(page, case)
     _waived(page, waived, outline.blind(outline.accepted(run)))
     _blind(page, run)
     _unverified(page, run.unverified)
     _resolved(page, run.resolved)
-    _changes(page, run.changes)
+    tell_changes(page, run.changes)
     _notes(page, run.notes)
     if open_ or not _healthy(run):
         page.line()
@@ -115,7 +65,7 @@ def _healthy(run: Run) -> bool:
     return not (outline.blocking(run) or run.unverified or outline.crashed(run) or not run.coverage.results.get(Verdict.PASS))
 
 
-def _summary(page: _Page, run: Run, open_: Sequence[outline.Case]) -> None:
+def _summary(page: Page, run: Run, open_: Sequence[outline.Case]) -> None:
     if open_:
         count = f"{len(open_)} cause" + ("s" if len(open_) > 1 else "")
         page.line(f"{count}: {outline.tally(case.cause.severity for case in open_)}", STYLES[open_[0].cause.severity])
@@ -128,7 +78,7 @@ def _summary(page: _Page, run: Run, open_: Sequence[outline.Case]) -> None:
         page.line("Nothing was judged: no rule had anything to examine. This says nothing about the devices.", "yellow")
 
 
-def _coverage(page: _Page, run: Run) -> None:
+def _coverage(page: Page, run: Run) -> None:
     devices, results, links = run.coverage.devices, run.coverage.results, run.coverage.links
     seen = f"{devices.get('reached', 0)} of {devices.get('planned', 0)} devices reached"
     for word in ("partial", "unreachable"):
@@ -142,7 +92,8 @@ def _coverage(page: _Page, run: Run) -> None:
     page.line(f"Objects: {judged or 'none examined'}.{wiring}")
 
 
-def _case(page: _Page, case: outline.Case) -> None:
+def tell(page: Page, case: outline.Case) -> None:
+    """One cause: what and where it is, the lines that prove it, and what to do."""
     cause = case.cause
     page.line()
     page.line(cause.title, "bold", lead=f"{cause.severity.upper()}  ", lead_style=STYLES[cause.severity])
@@ -182,7 +133,7 @@ def _natural(text: str) -> list[tuple[str, int]]:
     return [(words, int(digits or 0)) for words, digits in re.findall(r"(\D*)(\d{0,9})", text)]
 
 
-def _proof(page: _Page, groups: Iterable[Sequence[Finding]]) -> None:
+def _proof(page: Page, groups: Iterable[Sequence[Finding]]) -> None:
     """The outputs that prove the first finding of each group; the others of a group look the same elsewhere."""
     firsts = {(item.device, item.digest, item.locator): item for group in groups for item in group[0].evidence}
     every = {(item.device, item.digest, item.locator) for group in groups for finding in group for item in finding.evidence}
@@ -217,7 +168,7 @@ def _history(case: outline.Case) -> str:
     return ", ".join(words + ([f"first seen {since[0]}"] if since else []))
 
 
-def _waived(page: _Page, cases: Sequence[outline.Case], unseen: Sequence[outline.Blind]) -> None:
+def _waived(page: Page, cases: Sequence[outline.Case], unseen: Sequence[outline.Blind]) -> None:
     if not cases and not unseen:
         return
     page.heading(f"Waived ({len(cases) + len(unseen)})")
@@ -230,7 +181,7 @@ def _waived(page: _Page, cases: Sequence[outline.Case], unseen: Sequence[outline
         page.line(f"{group.device}: {REASONS[group.reason]}: {what}", lead="  ")
 
 
-def _blind(page: _Page, run: Run) -> None:
+def _blind(page: Page, run: Run) -> None:
     groups, crashes, declared = outline.blind(outline.blocking(run)), outline.crashed(run), outline.unsupported(run)
     if groups or crashes:
         page.heading("Could not be seen; nothing is said about it")
@@ -252,19 +203,19 @@ def _declared(gaps: Sequence[Gap]) -> str:
     return f"not supported, as the platforms declare: {outline.few(tables, DEVICES_SHOWN)}"
 
 
-def _unverified(page: _Page, findings: Sequence[Finding]) -> None:
+def _unverified(page: Page, findings: Sequence[Finding]) -> None:
     if findings:
         page.heading(f"Open from earlier runs and not examined this time ({len(findings)})")
     _list(page, findings)
 
 
-def _resolved(page: _Page, findings: Sequence[Finding]) -> None:
+def _resolved(page: Page, findings: Sequence[Finding]) -> None:
     if findings:
         page.heading(f"Resolved ({len(findings)})")
     _list(page, findings)
 
 
-def _list(page: _Page, findings: Sequence[Finding]) -> None:
+def _list(page: Page, findings: Sequence[Finding]) -> None:
     shown = sorted(findings, key=outline.order)
     for finding in shown[:CHANGES_SHOWN]:
         page.line(f"{finding.rule} on {finding.object}: {finding.message}", lead="  ")
@@ -272,7 +223,8 @@ def _list(page: _Page, findings: Sequence[Finding]) -> None:
         page.line(f"and {len(shown) - CHANGES_SHOWN} more", lead="  ")
 
 
-def _changes(page: _Page, changes: Sequence[Change]) -> None:
+def tell_changes(page: Page, changes: Sequence[Change]) -> None:
+    """What changed, under a heading of its own; nothing where nothing did."""
     if not changes:
         return
     page.heading(f"Changed since it was last seen ({len(changes)})")
@@ -285,7 +237,7 @@ def _changes(page: _Page, changes: Sequence[Change]) -> None:
         page.line(f"and {len(changes) - CHANGES_SHOWN} more (--format json lists all)", lead="  ")
 
 
-def _notes(page: _Page, notes: Sequence[str]) -> None:
+def _notes(page: Page, notes: Sequence[str]) -> None:
     if notes:
         page.heading("Note" if len(notes) == 1 else f"Notes ({len(notes)})")
     for note in notes[:NOTES_SHOWN]:

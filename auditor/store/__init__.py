@@ -113,6 +113,9 @@ class Store(Protocol):
     def results_at(self, scope: str, at: datetime) -> list[Result]:
         """What rules said of a device or link at a time, by rule."""
 
+    def standing(self, at: datetime) -> Iterator[Result]:
+        """What every rule said last, at a time, in every scope, without the names of what passed."""
+
     def finish_run(
         self,
         run_id: str,

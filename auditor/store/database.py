@@ -168,6 +168,11 @@ class Database:
         with reading(self.engine) as connection:
             return verdicts.read_results(connection, scope, at)
 
+    def standing(self, at: datetime) -> Iterator[Result]:
+        """What every rule said last, at a time, in every scope, without the names of what passed."""
+        with reading(self.engine) as connection:
+            yield from verdicts.read_standing(connection, at)
+
     # Drift
 
     def changes(self, devices: Iterable[str] | None = None, *, open_only: bool = True) -> list[ListedChange]:

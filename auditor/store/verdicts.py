@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -108,6 +108,24 @@ def read_results(connection: Connection, scope: str, at: datetime) -> list[Resul
         passed, failed, unseen, devices = (_long(scope, names) for names in (passed, failed, unseen, devices))
         out.append(Result(rule, scope, Verdict(verdict), passed, failed, unseen, unsupported, tuple(whole), reason, devices))
     return out
+
+
+def read_standing(connection: Connection, at: datetime) -> Iterator[Result]:
+    """What rules said in all scopes at a time. What many scopes say alike is one content, read once."""
+    c = RESULTS.table.c
+    moment = utc(at)
+    ended = c.to_at.is_(None) | (c.to_at > moment)
+    rows = connection.execute(select(c.scope, c.rule, c.digest).where(c.from_at <= moment, ended)).all()
+    bodies: dict[str, Said] = {}
+    for some in chunks({digest for _, _, digest in rows}):
+        query = select(RESULT_CONTENTS).where(RESULT_CONTENTS.c.digest.in_(some))
+        bodies.update({digest: json.loads(unpack(body)) for digest, body in connection.execute(query)})
+    for scope, rule, digest in rows:
+        verdict, _, _, unseen, unsupported, _, reason, devices = bodies[digest]
+        yield Result(
+            rule, scope, Verdict(verdict), unseen=_long(scope, unseen), unsupported=unsupported, reason=reason,
+            devices=_long(scope, devices),
+        )  # fmt: skip
 
 
 def _long(scope: str, names: Iterable[str]) -> tuple[str, ...]:

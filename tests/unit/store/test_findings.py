@@ -236,6 +236,12 @@ def test_results_of_a_scope_come_back_as_of_any_time(store: Store) -> None:
         night(store, day, one, link)
     assert [store.results_at("leaf-01", START + day * DAY) for day in (-1, 0, 0.5, 1)] == [[], [said[0]], [said[0]], [said[1]]]
     assert store.results_at("link[a:1|b:1]", START + 5 * DAY) == [link]
+    for day, wanted in ((0, said[0]), (1, said[1])):
+        standing = {(item.scope, item.rule): item for item in store.standing(START + (day + 0.5) * DAY)}
+        assert standing[wanted.scope, wanted.rule].verdict is wanted.verdict
+        assert standing[wanted.scope, wanted.rule].unseen == wanted.unseen
+        assert standing[link.scope, link.rule].devices == ("a", "b")
+    assert list(store.standing(START - DAY)) == []
 
 
 def test_devices_of_which_rules_say_the_same_share_one_content(store: Store) -> None:
