@@ -28,6 +28,7 @@ COMMANDS: dict[str, str] = {
     "findings": "List and show stored findings.",
     "runs": "List stored runs.",
     "explain": "Lead from a symptom to its causes; show a path's priority chain; say what rules mean.",
+    "topology": "Draw the fabric as it was last seen, faults coloured.",
     "db": "Create, upgrade and describe the database.",
     "lab": "Serve a capture as devices over SSH; make fabrics; inject faults.",
 }
