@@ -28,6 +28,7 @@ def _port(row: Row) -> bool:
     return row.key[0].startswith(("Ethernet", "Management", "Port-Channel")) and "." not in row.key[0]
 
 
+_BLOCK = "^{0} is \n"
 _HEARD = "^Interface {0} detected\n" + r'^  Neighbor .*/"?{1}"?, age \d'
 _LINES = (
     Fill(QosPort, Layer.CONFIGURED, qos.PORT), Fill(DscpMap, Layer.CONFIGURED, ("traffic_class",)),
@@ -134,9 +135,9 @@ PLATFORM = Platform(
             normalise=ports.detail,
             anchor=(r"^\S+ is (?:up|down|administratively down), line protocol is ",),
             proof={
-                "interface": r"^{0} is ", "interface.mtu": r"^{0} is \n^  (?:IP|Ethernet) MTU ",
-                "interface.mtu_shown": r"^{0} is \n^  (?:IP|Ethernet) MTU ", "interface.mac": r"^{0} is \n^  Hardware is ",
-                "interface.speed": r"^{0} is \n^  \w+-duplex, ", "interface.description": r"^{0} is \n^  Description: ",
+                "interface": r"^{0} is ", "interface.mtu": _BLOCK + r"^  (?:IP|Ethernet) MTU ",
+                "interface.mtu_shown": _BLOCK + r"^  (?:IP|Ethernet) MTU ", "interface.mac": _BLOCK + r"^  Hardware is ",
+                "interface.speed": _BLOCK + r"^  \w+-duplex, ", "interface.description": _BLOCK + r"^  Description: ",
             },
             proven_by="capture eos/ceos; show interfaces of three releases in ntc-templates",
             seconds=30.0,
