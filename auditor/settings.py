@@ -73,6 +73,18 @@ class Bmc(_Part):
     ca_file: Path | None = None
 
 
+class Api(_Part):
+    """The account for the APIs of switches over HTTPS (eAPI, NX-API, NVUE), and the authority that signed their certificates.
+
+    Without a name it is that of `credentials`. The password stands in the environment: `<password_env>_<AAA group>`, else
+    `<password_env>`.
+    """
+
+    username: str = ""
+    password_env: str = Field(default="AUDITOR_PASSWORD", pattern=r"[A-Za-z_][A-Za-z0-9_]*")
+    ca_file: Path | None = None
+
+
 class Collection(_Part):
     """How devices are reached. Times in seconds unless a unit is written; `max_output` in bytes per command.
 
@@ -90,6 +102,7 @@ class Collection(_Part):
     ssh_config: Path | None = Path("~/.ssh/config")
     credentials: Credentials = Credentials()
     bmc: Bmc = Bmc()
+    api: Api = Api()
 
 
 class Settings(BaseSettings):
@@ -236,13 +249,14 @@ def _absolute(settings: Settings, project: Path) -> Settings:
     if relative:
         store = f"{relative.group(1)}:///{project / relative.group(2)}"
     old = settings.collection
-    key, authority = old.credentials.key_file, old.bmc.ca_file
+    key = old.credentials.key_file
     collection = old.model_copy(
         update={
             "known_hosts": tuple(place(path) for path in old.known_hosts),
             "ssh_config": None if old.ssh_config is None else place(old.ssh_config),
             "credentials": old.credentials.model_copy(update={"key_file": None if key is None else place(key)}),
-            "bmc": old.bmc.model_copy(update={"ca_file": None if authority is None else place(authority)}),
+            "bmc": old.bmc.model_copy(update={"ca_file": None if old.bmc.ca_file is None else place(old.bmc.ca_file)}),
+            "api": old.api.model_copy(update={"ca_file": None if old.api.ca_file is None else place(old.api.ca_file)}),
         }
     )
     return settings.model_copy(update={**paths, "parsers": parsers, "store": store, "collection": collection})

@@ -23,6 +23,11 @@ MAX_AGENT_KEYS = 4
 COMMAND_SECONDS = 30
 
 
+def password_of_group(variable: str, aaa_group: str) -> str | None:
+    """The password of one AAA group: the environment variable `<variable>_<GROUP>`."""
+    return os.environ.get(f"{variable}_{re.sub(r'[^A-Za-z0-9]+', '_', aaa_group).upper()}") or None
+
+
 class Wallet:
     """The credentials of one run. Files are read and commands run once, when it is made; raises SetupError.
 
@@ -50,8 +55,7 @@ class Wallet:
 
     def password(self, aaa_group: str) -> str | None:
         """The password for devices of an AAA group: from `<password_env>_<GROUP>` if that is set, else the common one."""
-        own = f"{self._settings.password_env}_{re.sub(r'[^A-Za-z0-9]+', '_', aaa_group).upper()}"
-        return (os.environ.get(own) if aaa_group else None) or self._password
+        return (password_of_group(self._settings.password_env, aaa_group) if aaa_group else None) or self._password
 
     def agent_keys(self) -> list[paramiko.AgentKey]:
         """The first keys of the SSH agent, if there is one and it may be used."""

@@ -7,20 +7,16 @@ from __future__ import annotations
 
 import json
 import os
-import ssl
 import threading
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
-import httpx
-
-from auditor.canonical import printable
 from auditor.collect.output import Answer
 from auditor.collect.script import Command
-from auditor.errors import SetupError
+from auditor.collect.ssh import Unreached
+from auditor.collect.web import Web
 from auditor.model import GapReason
 from auditor.settings import Bmc
 
@@ -51,22 +47,11 @@ class Login:
             self.refused.setdefault(group, device)
 
 
-def tls(ca_file: Path | None) -> ssl.SSLContext:
-    """The context that checks a BMC's certificate, also against the site's own authority. Raises SetupError."""
-    try:
-        context = ssl.create_default_context()
-        if ca_file is not None:
-            context.load_verify_locations(cafile=str(ca_file))
-    except (OSError, ssl.SSLError) as problem:
-        raise SetupError(f"{ca_file} holds no certificates that can be read ({type(problem).__name__})") from None
-    return context
-
-
 class HttpsConnection:
     """The Nornir connection plugin. `extras`: `name`, `address`, `group`, `login`, `tls`, `output` (bytes), `seconds`."""
 
     def __init__(self) -> None:
-        self._client: httpx.Client | None = None
+        self._web: Web | None = None
         self._extras: dict[str, Any] = {}
         self._end = 0.0
 
@@ -86,19 +71,15 @@ class HttpsConnection:
         self._extras = extras
         login: Login = extras["login"]
         self._end = time.monotonic() + extras["seconds"]
-        self._client = httpx.Client(
-            base_url=f"https://{extras['address']}",
-            auth=(login.settings.username, login.password()) if login.settings.username else None,
-            headers={"Accept": "application/json", "User-Agent": "auditor"},
-            verify=extras["tls"],
-            follow_redirects=False,
-            trust_env=False,
+        account = (login.settings.username, login.password()) if login.settings.username else None
+        self._web = Web(
+            extras["address"], extras["tls"], account, extras["output"], extras["seconds"], "BMC", "collection.bmc.ca_file"
         )
 
     def close(self) -> None:
         """Close the connection."""
-        if self._client is not None:
-            self._client.close()
+        if self._web is not None:
+            self._web.close()
 
     @property
     def connection(self) -> HttpsConnection:
@@ -127,10 +108,8 @@ class HttpsConnection:
             return Answer(failure=GapReason.AUTH, detail=f"not tried: {login.refused[group]} refused the same account")
         try:
             return self._get(command.text.removeprefix("GET "), min(self._end, time.monotonic() + command.seconds))
-        except httpx.TimeoutException:
-            return Answer(failure=GapReason.TIMEOUT, detail="the BMC gave no answer within the deadline")
-        except httpx.HTTPError as problem:
-            return Answer(failure=GapReason.UNREACHABLE, detail=_explained(problem))
+        except Unreached as failure:
+            return Answer(failure=failure.reason, detail=failure.detail)
 
     def _get(self, path: str, end: float) -> Answer:
         status, body, whole = self._read(path + EXPAND, end)
@@ -168,20 +147,11 @@ class HttpsConnection:
         return json.dumps({**document, "Members": found}, indent=2).encode()
 
     def _read(self, path: str, end: float) -> tuple[int, bytes, bool]:
-        """Status, body and whether that is all of it. Raises httpx's errors."""
-        assert self._client is not None
-        left = end - time.monotonic()
-        if left <= 0:
-            raise httpx.ReadTimeout("the deadline is over")
-        body = bytearray()
-        with self._client.stream("GET", path, timeout=min(left, self._extras["seconds"])) as answer:
-            for chunk in answer.iter_bytes(65536):
-                body += chunk
-                if len(body) > self._extras["output"]:
-                    return answer.status_code, bytes(body[: self._extras["output"]]), False
-                if time.monotonic() > end:
-                    raise httpx.ReadTimeout("the deadline is over")
-            return answer.status_code, bytes(body), True
+        """Status, body and whether that is all of it. Raises Unreached."""
+        assert self._web is not None
+        self._web.end = end
+        page = self._web.get(path)
+        return page.status, page.body, page.whole
 
 
 def _links(document: Any) -> Iterator[str]:
@@ -191,10 +161,3 @@ def _links(document: Any) -> Iterator[str]:
         link = item.get("@odata.id") if isinstance(item, dict) and set(item) <= {"@odata.id", "@odata.type"} else None
         if isinstance(link, str) and link.startswith("/redfish/v1/") and ".." not in link:
             yield link
-
-
-def _explained(problem: httpx.HTTPError) -> str:
-    words = printable(str(problem), 200)
-    if "CERTIFICATE_VERIFY_FAILED" in words:
-        return f"its certificate is not trusted ({words}); name the authority of your BMCs in collection.bmc.ca_file"
-    return f"no connection to the BMC: {words or type(problem).__name__}"

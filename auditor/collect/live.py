@@ -25,13 +25,14 @@ from auditor.canonical import printable
 from auditor.collect import Collected, LoginReport
 from auditor.collect.exec_channel import ExecConnection, Limits
 from auditor.collect.guard import SUDO_TEST, UNAME
-from auditor.collect.https import HttpsConnection, Login, tls
+from auditor.collect.https import HttpsConnection, Login
 from auditor.collect.inventory import Inventory, Route
 from auditor.collect.output import Answer, Request, answered, raw_output
 from auditor.collect.script import Command
 from auditor.collect.shell_session import ShellConnection
 from auditor.collect.ssh import Dialler, Unreached
 from auditor.collect.survey import Survey
+from auditor.collect.web import tls
 from auditor.errors import PlatformError
 from auditor.model import Device, Gap, GapReason, Platform, Privilege, RawOutput, Status, Transport
 from auditor.platforms import platforms as all_platforms

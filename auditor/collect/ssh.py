@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import getpass
 import logging
+import os
 import re
 import socket
 import threading
@@ -17,7 +18,7 @@ from pathlib import Path
 import paramiko
 
 from auditor.canonical import printable
-from auditor.collect.credentials import Gate, PasswordStopped, Wallet
+from auditor.collect.credentials import Gate, PasswordStopped, Wallet, password_of_group
 from auditor.collect.hostkeys import KnownHosts, lookup_name
 from auditor.collect.inventory import Route
 from auditor.errors import SetupError
@@ -119,6 +120,25 @@ class Dialler:
         deadline = Deadline(self._settings.device_deadline)
         host = route.hostname if route.hostname != name else options.get("hostname", name)
         return self._dial(name, host, route, options, hop, deadline), deadline
+
+    def log_in(self, name: str, route: Route, attempt: Callable[[str, str], bool]) -> None:
+        """Log in to an API over HTTPS with the account of `collection.api`, and with the care that SSH takes of accounts.
+
+        `attempt` gets name and password and returns whether the device took them; what it raises passes through. Raises
+        Unreached.
+        """
+        api, group = self._settings.api, route.aaa_group
+        username = route.username or api.username or self._wallet.username or getpass.getuser()
+        password = (password_of_group(api.password_env, group) if group else None) or os.environ.get(api.password_env)
+        if not password:
+            raise Unreached(GapReason.AUTH, f"there is no password for its API: {api.password_env} is not set")
+        self._gate.wait(group)
+        account = group if password == self._wallet.password(group) or not group else f"{group} (API)"
+        try:
+            if not self._gate.try_password(account, name, lambda: attempt(username, password)):
+                raise Unreached(GapReason.AUTH, f"its API refused the login of {username!r}")
+        except PasswordStopped as stopped:
+            raise _not_tried(stopped, group) from None
 
     def close(self) -> None:
         """Close every connection that is still open, those to jump hosts too; whoever reads from one sees its end."""
@@ -248,9 +268,7 @@ class Dialler:
                 if self._gate.try_password(group, name, lambda: _accepted(partial(transport.auth_password, username, password))):
                     return
             except PasswordStopped as stopped:
-                raise Unreached(
-                    GapReason.AUTH, f"not tried: {stopped} refused this password, and it guards all of AAA group {group!r}"
-                ) from None
+                raise _not_tried(stopped, group) from None
         if not tried:
             raise Unreached(GapReason.AUTH, "there is no credential to log in with: no key file, no agent key, no password")
         raise Unreached(GapReason.AUTH, f"the login of {username!r} was refused (tried: {', '.join(tried)})")
@@ -267,6 +285,10 @@ class Dialler:
                     continue  # OpenSSH skips what it cannot read, too
         for key in self._wallet.agent_keys():
             yield "agent key", key
+
+
+def _not_tried(stopped: PasswordStopped, group: str) -> Unreached:
+    return Unreached(GapReason.AUTH, f"not tried: {stopped} refused this password, and it guards all of AAA group {group!r}")
 
 
 def _accepted(attempt: Callable[[], list[str]]) -> bool:
