@@ -22,7 +22,7 @@ from auditor.checks import rules
 from auditor.cli import app
 from auditor.errors import ExitCode
 from auditor.facts import TABLES, schema
-from auditor.model import Platform, Privilege, Rule, RuleKind, Source
+from auditor.model import Platform, Privilege, Rule, RuleKind, Source, Transport
 from auditor.platforms import platforms
 from auditor.report.json import schema as report_schema
 
@@ -178,22 +178,61 @@ def _rule(rule: Rule) -> Iterator[str]:
 
 
 def platforms_page() -> str:
-    rows = (
-        (
-            f"[{cell(platform.title)}](platforms/{platform.name}.md)",
-            code(platform.name),
-            str(len(platform.sources)),
-            ", ".join(sorted({name for source in platform.sources for name in source.tables()})),
+    def lines() -> Iterator[str]:
+        yield from table(
+            ("platform", "name", "reached by", "sources"),
+            (
+                (
+                    f"[{cell(platform.title)}](platforms/{platform.name}.md)",
+                    code(platform.name),
+                    ", ".join(map(str, (platform.transport, *platform.also))),
+                    str(len(platform.sources)),
+                )
+                for platform in platforms().values()
+            ),
         )
-        for platform in platforms().values()
-    )
-    return page("Platforms", table(("platform", "name", "sources", "tables"), rows))
+        yield from prose(_MATRIX)
+        known = list(platforms().values())
+        for name, row_type in TABLES.items():
+            if any(name in source.tables() for platform in known for source in platform.sources):
+                yield f"### {name}"
+                yield ""
+                yield from table(
+                    ("column", *(platform.name for platform in known if _speaks(platform, name))),
+                    (
+                        (code(column), *(_told(platform, name, column) for platform in known if _speaks(platform, name)))
+                        for column in schema(row_type).columns
+                    ),
+                )
+
+    return page("Platforms", lines())
+
+
+_MATRIX = """## What each can tell
+
+By table and column: the layers that a command of the platform fills. `-`: no source fills it, so it is unsupported there: counted
+in the coverage, never passed. Platforms that say nothing of a table are left out; their own page says why where a device of their
+kind has such things. In brackets: read from captures only."""
+
+
+def _speaks(platform: Platform, table_name: str) -> bool:
+    return any(table_name in source.tables() for source in platform.sources)
+
+
+def _told(platform: Platform, table_name: str, column: str) -> str:
+    """The layers at which a platform fills a column."""
+    layers: dict[str, bool] = {}
+    for source in platform.sources:
+        for fill in source.fills:
+            if table_name == fill.row_type.TABLE and column in fill.columns:
+                layers[str(fill.layer)] = layers.get(str(fill.layer), False) or source.sent
+    return ", ".join(layer if sent else f"({layer})" for layer, sent in layers.items()) or "-"
 
 
 def platform_page(platform: Platform) -> str:
     def lines() -> Iterator[str]:
         yield from prose(_module_doc(platform))
-        yield f"Reached by {platform.transport}; shell type for Netmiko: `{platform.netmiko}`."
+        yield _reached(platform)
         yield ""
         yield "## What is sent, and what its answer says"
         yield ""
@@ -201,7 +240,9 @@ def platform_page(platform: Platform) -> str:
             ("command", "fills", "privilege", "deadline", "proven by"),
             (
                 (
-                    code(source.command),
+                    code(source.command)
+                    + (f"<br>{code(source.rest)}" if source.rest else "")
+                    + ("" if source.sent else "<br>captures only"),
                     "<br>".join(_fills(source)),
                     "" if source.privilege is Privilege.NONE else str(source.privilege),
                     f"{source.seconds:g} s",
@@ -224,6 +265,14 @@ def platform_page(platform: Platform) -> str:
             )
 
     return page(platform.title, lines())
+
+
+def _reached(platform: Platform) -> str:
+    words = f"Reached by {platform.transport}; Netmiko knows it as `{platform.netmiko}`."
+    for other in platform.also:
+        driver = f" (driver `{platform.napalm}`)" if other is Transport.NAPALM else ""
+        words += f" `transport: {other}` in the inventory reaches it by {other}{driver}."
+    return words
 
 
 def _fills(source: Source) -> Iterator[str]:
