@@ -34,7 +34,9 @@ _LINES = (
     Fill(QosPort, Layer.CONFIGURED, qos.PORT), Fill(DscpMap, Layer.CONFIGURED, ("traffic_class",)),
     Fill(ClassMap, Layer.CONFIGURED, ("kind", "to")), Fill(Queue, Layer.CONFIGURED, qos.QUEUE),
 )  # fmt: skip
-_QOS_PROOF = "tests of Arista's AVD (eos_cli_config_gen: qos, ethernet-interfaces); EOS manual, Quality of Service"
+_QOS_PROOF = (
+    "tests of Arista's AVD (eos_cli_config_gen: qos, ethernet-interfaces); defaults of the EOS manual, Quality of Service"
+)
 
 PLATFORM = Platform(
     name="arista_eos",
@@ -261,8 +263,9 @@ PLATFORM = Platform(
     prompts=(r"[\w.()-]{1,80}[>#] ?$",),
     secrets=(
         r"\b(?:secret|password|key)(?: (?:sha512|md5|[0-9]{1,2}|8a))+ ([^\s\"]+)",
-        r"\bsnmp-server (?:community|user) ([^\s\"]+)",
-        r"\bsnmp-server user \S+ .*?\b(?:auth|priv) \S+ ([^\s\"]+)",
+        r"\bsnmp-server community ([^\s\"]+)",
+        r"\bsnmp-server user .*?\bauth \S+ ([^\s\"]+)",
+        r"\bsnmp-server user .*?\bpriv \S+ ([^\s\"]+)",
         r"\bauthentication-key \d+ \S+(?: \d)? ([^\s\"]+)",
         r"\b(?:ssh-key|shared-secret|community) ([^\"\n]+)",
     ),

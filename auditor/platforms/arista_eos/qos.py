@@ -1,7 +1,8 @@
 """QoS of EOS as the running configuration has it: trust, the map of DSCPs, transmit queues, PFC and ECN.
 
-Where the meaning of the lines was read (EOS manual, chapter Quality of Service; Arista's AVD, whose tests hold whole
-configurations; Arista's AI Network Fabric Deployment Guide):
+The lines are those of the configurations in the tests of Arista's AVD. The defaults are those of
+the EOS manual, chapter Quality of Service, as published articles on lossless EOS fabrics quote it; Arista's AI Network Fabric
+Deployment Guide confirms them for CS3. What the code relies on:
 
 - What a port does may stand under it, or in the `qos profile` that its line `service-profile` names. Where the two differ,
   nothing is concluded.

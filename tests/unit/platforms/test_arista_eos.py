@@ -7,8 +7,9 @@ import pytest
 from auditor.address import Address, Layer
 from auditor.collect.commands import Recogniser
 from auditor.collect.guard import allowed, wanted_sources
+from auditor.collect.redaction import redact
 from auditor.evidence import Place, find
-from auditor.facts import Interface, Neighbour
+from auditor.facts import Interface, Neighbour, schema
 from auditor.model import ABSENT, Device, GapReason, Spot, State, Transport
 from auditor.platforms import platforms
 from auditor.platforms.arista_eos import PLATFORM
@@ -123,6 +124,84 @@ def test_a_broken_answer_is_a_gap_or_changes_nothing(source: str, case: str, end
     assert found == []
 
 
+@pytest.mark.parametrize(
+    ("source", "case"),
+    [
+        ("version", "leaf_of_64_ports"), ("interfaces_status", "states_and_names"), ("interfaces", "routed_switched_and_made"),
+        ("lldp_detail", "hosts_switch_and_nameless"), ("running_config", "ports_of_their_own"),
+        ("running_config_json", "profile_routed_and_member"), ("interfaces_json", "routed_switched_and_made"),
+    ],
+)  # fmt: skip
+def test_an_answer_cut_at_any_line_gives_no_other_value(source: str, case: str) -> None:
+    body = recorded("arista_eos", source, case)
+    whole, lines = state("arista_eos", {source: body}), body.splitlines(keepends=True)
+    for at in range(1, len(lines)):
+        cut = state("arista_eos", {source: "".join(lines[:at])})
+        for (row_type, layer), rows in cut.tables.items():
+            for key, row in rows.items():
+                known = whole.tables[row_type, layer].get(key)
+                assert known is not None, (at, key)
+                for column in schema(row_type).columns:
+                    assert getattr(row, column) in (None, getattr(known, column)), (at, key, column)
+
+
+def test_a_switched_port_has_no_ip_mtu() -> None:
+    found = state("arista_eos", {"interfaces_json": recorded("arista_eos", "interfaces_json", "routed_switched_and_made")})
+    assert cell(found, "interface[Ethernet1/1].mtu") == 9214
+    assert cell(found, "interface[Ethernet2/1].mtu") is GapReason.UNSUPPORTED
+    assert cell(found, "interface[Ethernet2/1].mtu_shown") == "9214"
+
+
+def test_a_port_that_another_answer_lists_and_this_one_lacks_is_unknown() -> None:
+    status = recorded("arista_eos", "interfaces_status_json", "states_and_modules")
+    detail = recorded("arista_eos", "interfaces_json", "routed_switched_and_made")
+    found = state("arista_eos", {"interfaces_status_json": status, "interfaces_json": detail})
+    assert cell(found, "interface[Ethernet48].mtu") is GapReason.TRUNCATED
+
+
+def test_lines_of_a_profile_count_at_its_ports_and_two_that_differ_conclude_nothing() -> None:
+    body = recorded("arista_eos", "running_config", "ports_of_their_own")
+    lines = "   priority-flow-control on\n   priority-flow-control priority 4 no-drop\n"
+    lossless = body.replace("qos profile LOSSY\n", f"qos profile LOSSY\n{lines}")
+    assert cell(state("arista_eos", {"running_config": lossless}), "qos_port[Ethernet2/1].pfc_priorities") == (4,)
+    both = lossless.replace("   service-profile LOSSY\n", "   service-profile LOSSY\n   priority-flow-control on\n")
+    assert cell(state("arista_eos", {"running_config": both}), "qos_port[Ethernet2/1].pfc_priorities") is GapReason.UNSUPPORTED
+    off = body.replace("!\nip routing\n", "!\npriority-flow-control all off\n!\nip routing\n")
+    assert cell(state("arista_eos", {"running_config": off}), "qos_port[Ethernet1/1].pfc_priorities") == ()
+
+
+@pytest.mark.parametrize("inserted", ["[1.5] mlx5_core: link down", "", "         deeper than any mode"])
+def test_a_line_that_is_no_configuration_tears_its_block_alone(inserted: str) -> None:
+    body = recorded("arista_eos", "running_config", "ports_of_their_own")
+    torn = body.replace("   mtu 9214\n", f"   mtu 9214\n{inserted}\n")
+    found = state("arista_eos", {"running_config": torn})
+    assert cell(found, "qos_port[Ethernet1/1].pfc_priorities") is GapReason.TRUNCATED
+    assert cell(found, "qos_port[Ethernet3/1].pfc_priorities") == ()
+
+
+def test_secrets_of_a_configuration_stay_on_the_switch() -> None:
+    body = (
+        "username ops secret sha512 $6$abc$defghijklmnop\nenable password sha512 $6$xyz$qrstuvwxyz\n"
+        "snmp-server community oranges ro\nsnmp-server user nms ops v3 auth sha lemons12 priv aes limes345\n"
+        "ntp authentication-key 1 sha1 7 0822455D0A16\ntacacs-server host 192.0.2.1 key 7 070E234F1F5B\n"
+        "   neighbor 192.0.2.2 password 7 kx1a2b3c==\nradius-server key 7 1234ABCD\n"
+    )
+    told = redact(body, PLATFORM.secrets)
+    for secret in (
+        "defghijklmnop",
+        "qrstuvwxyz",
+        "oranges",
+        "lemons12",
+        "limes345",
+        "0822455D",
+        "070E234F",
+        "kx1a2b",
+        "1234ABCD",
+    ):
+        assert secret not in told, secret
+    assert told.count("\n") == body.count("\n")
+
+
 @pytest.mark.parametrize("source", ["version", "interfaces_status", "lldp_detail", "lldp_neighbors"])
 def test_the_answer_to_another_command_is_not_taken_for_this_one(source: str) -> None:
     bodies = {
@@ -143,6 +222,7 @@ def test_the_answer_to_another_command_is_not_taken_for_this_one(source: str) ->
         ("% Incomplete command\n", GapReason.REJECTED),
         ("% Ambiguous command\n", GapReason.REJECTED),
         ("% LLDP is not enabled\n", GapReason.REJECTED),
+        ("% Invalid input (privileged mode required)\n", GapReason.PERMISSION),
         ("% Authorization denied for command 'show lldp neighbors detail'\n", GapReason.PERMISSION),
     ],
 )

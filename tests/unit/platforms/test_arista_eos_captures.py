@@ -7,13 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from auditor.facts import Interface, Neighbour, System
+from auditor.address import Address
+from auditor.collect.commands import Recogniser
+from auditor.facts import Interface, Neighbour, Optic, QosPort, Queue, System
 from auditor.model import GapReason, State
+from auditor.platforms.arista_eos import PLATFORM
 from tests.unit.platforms.answers import state
 
 SHARED = Path(os.environ.get("AUDITOR_SHARED") or Path(__file__).resolve().parents[4] / "shared")
 CAPTURES = SHARED / "captures" / "switch" / "eos"
 CASE = SHARED / "cases" / "07-lldp-port-id-is-a-mac" / "leaf-07"
+BROKEN = SHARED / "cases" / "15-error-text-stored-as-configuration"
 pytestmark = pytest.mark.skipif(not CAPTURES.is_dir(), reason="no collection of captures beside the checkout")
 
 
@@ -88,3 +92,94 @@ def test_case_of_port_ids_that_are_addresses(source: str) -> None:
         ("Ethernet6/1", "b8:3f:d2:ff:0e:60"): None,
         ("Ethernet7/1", "ens108np0"): "GPU-027.POD3.EXAMPLE.NET",
     }
+
+
+def test_version_as_json() -> None:
+    row = read("version_json", CAPTURES / "napalm_ceos430" / "show_version_json.json").rows(System)[()]
+    assert (row.hardware_model, row.serial, row.os_version) == (
+        "cEOSLab",
+        "DE5B7D98C24A207BE70876CC0AD5546F",
+        "4.30.0F-31408673.4300F",
+    )
+    assert (row.kernel, row.booted_at) == ("5.15.0-56-generic", "2023-07-08T18:28:44Z")
+
+
+def test_interfaces_as_json() -> None:
+    """Switched ports of a virtual switch: up, without a speed, with an MTU that is none of IP."""
+    rows = read("interfaces_json", CAPTURES / "napalm_facts" / "show_interfaces_json.json").rows(Interface)
+    management, port = rows["Management1",], rows["Ethernet2",]
+    assert (management.mtu, management.speed, management.autoneg, management.mac) == (1500, 10**9, True, "08:00:27:20:b9:04")
+    assert (management.up_since, management.up, management.enabled) == ("2016-06-22T09:14:01Z", True, True)
+    assert (port.mtu, port.mtu_shown, port.speed, port.up) == (None, "9214", None, True)
+    assert len(rows) == 5
+
+
+def test_interfaces_that_hold_their_speed_alone() -> None:
+    found = read("interfaces_json", CAPTURES / "anta_speed" / "show_interfaces_json.json")
+    rows = found.rows(Interface)
+    assert (rows["Ethernet3",].up, rows["Ethernet3",].autoneg) == (None, True)
+    assert rows["Ethernet4",].speed == 2_500_000_000
+    assert set(told(found, "interfaces_json")) == {GapReason.UNPARSED}
+
+
+def test_interfaces_as_text() -> None:
+    rows = read("interfaces", CAPTURES / "ceos" / "show_interfaces.txt").rows(Interface)
+    routed, switched = rows["Ethernet1",], rows["Ethernet3",]
+    assert (routed.mtu, routed.mtu_shown, routed.speed, routed.description) == (
+        1500,
+        "IP MTU 1500 bytes",
+        10**9,
+        "Test interface Et1",
+    )
+    assert (routed.mac, routed.autoneg, routed.up, routed.enabled) == ("aa:c1:ab:3b:1c:7a", False, True, True)
+    assert (switched.mtu, switched.mtu_shown) == (None, "Ethernet MTU 9214 bytes")
+    assert (rows["Vlan500",].description, rows["Loopback0",].mtu) == ("VLAN500", 65_535)
+
+
+def test_serial_numbers_of_modules_by_port() -> None:
+    rows = read("transceivers", CAPTURES / "anta_optics" / "show_interfaces_transceiver_dom_thresholds_json.json").rows(Optic)
+    assert {key[0]: row.serial for key, row in rows.items()} == {"Ethernet2/1": "TEST05DA", "Ethernet7/1": "TEST08M"}
+
+
+def test_modules_of_an_inventory_by_slot() -> None:
+    rows = read("inventory", CAPTURES / "sq_nossim_leaf01" / "show_inventory_json.json").rows(Optic)
+    assert (rows["Ethernet20",].part_number, rows["Ethernet20",].serial) == ("CAB-SFP-SFP-2M", "XHC102920068")
+    assert (rows["Ethernet46",].part_number, rows["Ethernet46",].vendor) == ("SFP-10G-SRL", "Arista Networks")
+    assert ("Ethernet30",) not in rows
+
+
+@pytest.mark.skipif(not BROKEN.is_dir(), reason="no field cases beside the checkout")
+def test_configurations_that_are_none_or_cut_and_banners() -> None:
+    """Of the cut one the port before the cut is told, and nothing of the other; words of a banner are no configuration."""
+    pfc = {}
+    for switch in "abcdef":
+        found = read("running_config", BROKEN / f"sw-{switch}" / "show_running-config.txt")
+        pfc[switch] = {key[0]: row.pfc_priorities for key, row in found.rows(QosPort).items()}
+        whole = not [gap for gap in found.gaps if gap.table == "qos_port" and gap.reason is not GapReason.UNSUPPORTED]
+        assert whole is (switch in "def"), switch
+        assert found.has_row(Address("qos_port", ("Ethernet9/1",))) is (False if whole else None), switch
+        if whole:
+            assert found.rows(Queue)["Ethernet2/1", "3"].watchdog_detection_s == 0.2
+    both = {"Ethernet1/1": (3,), "Ethernet2/1": (3,)}
+    assert pfc == {"a": {}, "b": {}, "c": {"Ethernet1/1": (3,)}, "d": both, "e": both, "f": {**both, "Ethernet1/1": ()}}
+
+
+NOT_READ = {
+    "show_interfaces_phy_detail_json": "bit error rates and counters of FEC: health, no state",
+    "show_qos_interfaces_ecn_counters_queue_json": "counters",
+    "show_priority_flow_control_counters_json": "counters; they do not say for which priorities PFC is on",
+    "show_interfaces_counters_queue_detail_json": "counters",
+}
+
+
+def test_every_capture_gives_rows_or_is_left_out_for_a_reason() -> None:
+    recogniser = Recogniser([PLATFORM])
+    silent = set()
+    for file in sorted(CAPTURES.glob("*/*")):
+        requests = recogniser.by_stem(file.stem)
+        if not requests:
+            silent.add(file.stem)
+            continue
+        found = read(requests[0].source.key, file)
+        assert any(found.tables.values()), file
+    assert silent == set(NOT_READ)

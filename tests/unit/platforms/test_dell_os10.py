@@ -8,7 +8,7 @@ from auditor.address import Address
 from auditor.collect.commands import Recogniser
 from auditor.collect.guard import allowed
 from auditor.evidence import Place, find
-from auditor.facts import Interface, Neighbour
+from auditor.facts import Interface, Neighbour, schema
 from auditor.model import Device, GapReason, Spot, State, Transport
 from auditor.platforms import platforms
 from auditor.platforms.dell_os10 import PLATFORM
@@ -131,7 +131,7 @@ def test_an_answer_cut_at_any_line_gives_no_other_value(source: str) -> None:
             for key, row in rows.items():
                 known = whole.tables[row_type, layer].get(key)
                 assert known is not None, (at, key)
-                for column in row.__slots__:
+                for column in schema(row_type).columns:
                     value = getattr(row, column)
                     assert value in (None, getattr(known, column)), (at, key, column)
 
