@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterable, Mapping
+from urllib.parse import quote
 
 from auditor.canonical import printable
 from auditor.errors import PlatformError
@@ -34,6 +35,7 @@ Onyx, Junos and OS10."""
 
 _PLAIN = re.compile(r"[A-Za-z0-9 ._/:=,+@%-]*")
 _QUOTED = re.compile(r"'[^'\x00-\x1f\x7f]*'")
+_PATH = re.compile(r"/[A-Za-z0-9._~{}/-]*(?:\?[A-Za-z0-9._=&-]*)?")
 _PLACE = re.compile(r"\{([a-z][a-z0-9_]*)\}")
 
 
@@ -61,6 +63,18 @@ def commands_for(platform: Platform, source: Source, parameters: Mapping[str, st
         if not PARAMETER.fullmatch(value):
             raise PlatformError(f"{platform.name}.{source.key}: {printable(value, 60)!r} is no name that may be sent as {name}")
         text = text.replace("{" + name + "}", shlex.quote(value))
+    return text
+
+
+def path_for(platform: Platform, source: Source, parameters: Mapping[str, str] | None = None) -> str:
+    """The path at which a source's answer is got over HTTPS, for these parameters; raises PlatformError as `commands_for` does,
+    and for a source that has no such path."""
+    commands_for(platform, source, parameters)
+    if not _PATH.fullmatch(source.rest) or ".." in source.rest:
+        raise PlatformError(f"{platform.name}.{source.key}: {source.rest!r} is no path that may be asked for over HTTPS")
+    text = source.rest
+    for name, value in (parameters or {}).items():
+        text = text.replace("{" + name + "}", quote(value, safe=""))
     return text
 
 

@@ -11,6 +11,7 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
@@ -23,22 +24,26 @@ from nornir.plugins.runners import ThreadedRunner
 
 from auditor.canonical import printable
 from auditor.collect import Collected, LoginReport
+from auditor.collect.cli_session import CliConnection
 from auditor.collect.exec_channel import ExecConnection, Limits
-from auditor.collect.guard import SUDO_TEST, UNAME
+from auditor.collect.guard import SUDO_TEST, UNAME, path_for
 from auditor.collect.https import HttpsConnection, Login
 from auditor.collect.inventory import Inventory, Route
+from auditor.collect.napalm_session import NapalmConnection
 from auditor.collect.output import Answer, Request, answered, raw_output
+from auditor.collect.rest import RestConnection
 from auditor.collect.script import Command
 from auditor.collect.shell_session import ShellConnection
 from auditor.collect.ssh import Dialler, Unreached
 from auditor.collect.survey import Survey
 from auditor.collect.web import tls
-from auditor.errors import PlatformError
+from auditor.errors import PlatformError, SetupError
 from auditor.model import Device, Gap, GapReason, Platform, Privilege, RawOutput, Status, Transport
 from auditor.platforms import platforms as all_platforms
 from auditor.settings import Collection
 
 EXEC, SHELL, HTTPS = "auditor_exec", "auditor_shell", "auditor_https"
+CLI, NAPALM, REST = "auditor_cli", "auditor_napalm", "auditor_rest"
 """Names of the connection plugins in Nornir's register."""
 
 MAX_ROUNDS = 5
@@ -47,8 +52,17 @@ MAX_ROUNDS = 5
 ConnectionPluginRegister.register(EXEC, ExecConnection)
 ConnectionPluginRegister.register(SHELL, ShellConnection)
 ConnectionPluginRegister.register(HTTPS, HttpsConnection)
+ConnectionPluginRegister.register(CLI, CliConnection)
+ConnectionPluginRegister.register(NAPALM, NapalmConnection)
+ConnectionPluginRegister.register(REST, RestConnection)
 
-Channel = ExecConnection | ShellConnection | HttpsConnection
+_APIS = {Transport.NAPALM: NAPALM, Transport.HTTPS: REST}
+"""Ways that a platform may have besides its usual one, for the inventory to choose."""
+_TERMINALS = {Transport.EXEC: EXEC, Transport.SHELL: SHELL, Transport.CLI: CLI}
+_UNIX = (Transport.EXEC, Transport.SHELL)
+"""The two ways into a Unix shell; each stands in for the other."""
+
+Channel = ExecConnection | ShellConnection | CliConnection | HttpsConnection | NapalmConnection | RestConnection
 
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
@@ -64,6 +78,9 @@ class LiveCollector:
         self._platforms = dict(all_platforms() if platforms is None else platforms)
         self._limits = Limits(settings.login_timeout, settings.max_output)
         self._login, self._tls = Login(settings.bmc), tls(settings.bmc.ca_file)
+        self._api_tls = tls(settings.api.ca_file)
+        for device in inventory.devices:
+            self._check_transport(device)
 
     def collect(self, devices: Sequence[Device], reads: frozenset[str] | None) -> Iterator[Collected]:
         """Every device once, as it finishes. Planned devices are not contacted."""
@@ -157,14 +174,31 @@ class LiveCollector:
             "name": device.name, "address": device.bmc_address or route.hostname, "group": device.aaa_group, "login": self._login,
             "tls": self._tls, "output": self._settings.max_output, "seconds": self._settings.device_deadline,
         }  # fmt: skip
+        api = {**extras, "tls": self._api_tls, "seconds": self._settings.device_deadline}
+        driver = next((platform.napalm for platform in known if platform.napalm), "")
         options = {
             HTTPS: ConnectionOptions(extras=bmc),
+            REST: ConnectionOptions(extras=api),
+            NAPALM: ConnectionOptions(extras={**api, "driver": driver}),
             EXEC: ConnectionOptions(extras=extras),
             SHELL: ConnectionOptions(extras={**extras, "device_type": kind}),
+            CLI: ConnectionOptions(extras={**extras, "device_type": kind, "pagers": known[0].pagers if known else ()}),
         }
         return Host(device.name, hostname=route.hostname, port=route.port, connection_options=options, data={"route": route})
 
     # one device
+
+    def _check_transport(self, device: Device) -> None:
+        """Raises SetupError for a device that the inventory wants reached in a way that none of its platforms has."""
+        route = self._routes.get(device.name)
+        known = [self._platforms[name] for name in device.platforms if name in self._platforms]
+        if route is None or route.transport is None or not known:
+            return
+        ways = {way for platform in known for way in (platform.transport, *platform.also)}
+        ways |= set(_UNIX) if ways & set(_UNIX) else set()
+        if route.transport not in ways:
+            names = ", ".join(platform.name for platform in known)
+            raise SetupError(f"{device.name}: transport {route.transport}: {names} is reached by {', '.join(sorted(ways))} only")
 
     def _known(self, device: Device) -> list[Platform]:
         for name in device.platforms:
@@ -176,7 +210,11 @@ class LiveCollector:
         if platform.transport is Transport.HTTPS:
             return host.get_connection(HTTPS, _NO_CONFIG)  # type: ignore[no-any-return]
         transport = host.data["route"].transport or platform.transport
-        return host.get_connection(SHELL if transport is Transport.SHELL else EXEC, _NO_CONFIG)  # type: ignore[no-any-return]
+        if transport in platform.also and transport in _APIS:
+            return host.get_connection(_APIS[transport], _NO_CONFIG)  # type: ignore[no-any-return]
+        if transport not in (_UNIX if platform.transport in _UNIX else (platform.transport,)):
+            transport = platform.transport  # the inventory's word is for another platform of the device
+        return host.get_connection(_TERMINALS[transport], _NO_CONFIG)  # type: ignore[no-any-return]
 
     def _command(self, text: str, privilege: Privilege, seconds: float) -> Command:
         return Command(text, privilege, min(seconds, self._settings.command_deadline))
@@ -185,18 +223,32 @@ class LiveCollector:
         begin = time.monotonic()
         outputs: list[RawOutput] = []
         surveys = [(platform, Survey(device, platform, reads)) for platform in self._known(device)]
+        lost: dict[str, Unreached] = {}
+
+        def unanswered(survey: Survey, request: Request, failure: Unreached) -> None:
+            answer = Answer(failure=failure.reason, detail=failure.detail)
+            outputs.append(raw_output(device, request, answer, datetime.now(UTC)))
+            survey.take(request, outputs[-1])
+
         for _ in range(MAX_ROUNDS):
             by_channel: dict[int, tuple[Channel, list[tuple[Survey, Request]]]] = {}
             for platform, survey in surveys:
-                for request in survey.next_requests():
+                for asked in survey.next_requests():
+                    if platform.name in lost:  # one login is enough
+                        unanswered(survey, asked, lost[platform.name])
+                        continue
                     try:
                         channel = self._channel(host, platform)
                     except Unreached as failure:
                         if all(other.transport is not Transport.HTTPS for other, _ in surveys):
                             raise
-                        lost = Answer(failure=failure.reason, detail=failure.detail)
-                        outputs.append(raw_output(device, request, lost, datetime.now(UTC)))
-                        survey.take(request, outputs[-1])
+                        lost[platform.name] = failure
+                        unanswered(survey, asked, failure)
+                        continue
+                    try:
+                        request = _as_sent(channel, asked)
+                    except Unreached as failure:
+                        unanswered(survey, asked, failure)
                         continue
                     by_channel.setdefault(id(channel), (channel, []))[1].append((survey, request))
             for channel, requests in by_channel.values():
@@ -219,7 +271,10 @@ class LiveCollector:
         begin = time.monotonic()
         own = self._known(device)
         channel = self._channel(host, own[0])
-        probes = [(platform, source) for platform in self._platforms.values() if (source := _probe(platform)) is not None]
+        if not isinstance(channel, ExecConnection | ShellConnection):
+            return self._test_api(channel, device, own, begin)
+        shells = [platform for platform in self._platforms.values() if platform.transport in (Transport.EXEC, Transport.SHELL)]
+        probes = [(platform, source) for platform in shells if (source := _probe(platform)) is not None]
         sudo = SUDO_TEST.removeprefix("sudo -n ")
         commands = [self._command(UNAME, Privilege.NONE, 10), self._command(sudo, Privilege.SUDO, 10)]
         commands += [self._command(request.command, Privilege.NONE, request.source.seconds) for _, request in probes]
@@ -237,14 +292,40 @@ class LiveCollector:
             seconds=time.monotonic() - begin,
         )  # fmt: skip
 
+    def _test_api(self, channel: Channel, device: Device, own: Sequence[Platform], begin: float) -> LoginReport:
+        """What is no shell is asked what its own platforms declare, and nothing else."""
+        probes = [request for platform in own for request in (_probe(platform, channel),) if request is not None]
+        commands = [self._command(request.command, Privilege.NONE, request.source.seconds) for request in probes]
+        answers = channel.ask(commands)
+        if answers and all(answer.failure is not None for answer in answers):
+            raise Unreached(answers[0].failure or GapReason.UNREACHABLE, answers[0].detail)
+        now = datetime.now(UTC)
+        pairs = zip(probes, answers, strict=True)
+        like = [request.platform.name for request, answer in pairs if _recognised(request, answer, device, now)]
+        return LoginReport(device, answers_like=tuple(like), seconds=time.monotonic() - begin)
 
-def _probe(platform: Platform) -> Request | None:
+
+def _as_sent(channel: Channel, request: Request) -> Request:
+    """The request in the words in which this channel asks it; raises Unreached for what it has no words for."""
+    if not isinstance(channel, RestConnection):
+        return request
+    if not request.source.rest:
+        raise Unreached(GapReason.UNSUPPORTED, "its REST API does not tell this; over SSH it is asked for")
+    return replace(request, command=f"GET {path_for(request.platform, request.source, request.parameters)}")
+
+
+def _probe(platform: Platform, channel: Channel | None = None) -> Request | None:
     """The command that tells a platform apart: its first unprivileged, fixed source of the table `system`, or of any table."""
     fixed = [
         source for source in platform.sources if source.sent and source.parameter is None and source.privilege is Privilege.NONE
     ]
     source = next((source for source in fixed if "system" in source.tables()), fixed[0] if fixed else None)
-    return None if source is None else Request(platform, source, source.command)
+    if isinstance(channel, RestConnection):
+        source = next((source for source in fixed if source.rest), None)
+    if source is None:
+        return None
+    request = Request(platform, source, source.command)
+    return request if channel is None else _as_sent(channel, request)
 
 
 def _recognised(request: Request, answer: Answer, device: Device, at: datetime) -> bool:
@@ -260,10 +341,11 @@ def _first_line(answer: Answer) -> str:
 
 def _judged(collected: Collected) -> Collected:
     """A device of which every command failed for one reason of the device, not of the command, gave nothing at all."""
-    reasons = {output.failure for output in collected.outputs}
+    outputs = [output for output in collected.outputs if output.failure is not GapReason.UNSUPPORTED]
+    reasons = {output.failure for output in outputs}
     whole_device = {GapReason.UNREACHABLE, GapReason.TIMEOUT, GapReason.AUTH}
-    details = {output.detail for output in collected.outputs}
-    if not collected.outputs or len(reasons) != 1 or len(details) != 1 or not reasons <= whole_device:
+    details = {output.detail for output in outputs}
+    if not outputs or len(reasons) != 1 or len(details) != 1 or not reasons <= whole_device:
         return collected
     reason = next(iter(reasons))
     assert reason is not None
