@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from auditor.checks import rules
+from auditor.collect.guard import FORMATS, commands_for
 from auditor.facts import TABLES, schema
 from auditor.model import Parser, Severity
 from auditor.platforms import platforms
@@ -128,7 +129,10 @@ def test_every_rule_is_documented(rule):
 @pytest.mark.parametrize("platform,source", SOURCES, ids=[f"{p.name}-{s.key}" for p, s in SOURCES])
 def test_every_source_is_proven_and_fills_columns_that_exist(platform, source):
     assert source.proven_by, "an output format needs a capture or a vendor document behind it"
-    assert not re.search(r"[;&|`$<>\n]", source.command), "the transport alone joins commands"
+    sample = {} if source.parameter is None else {source.parameter.name: "x"}
+    sent = commands_for(platform, source, sample) if source.sent else source.command
+    assert not re.search(r"[;&`$<>\n]", sent), "the transport alone joins commands"
+    assert "|" not in sent or sent[sent.index("|") :] in FORMATS, "an ending that only changes the form of the answer"
     for fill in source.fills:
         missing = set(fill.columns) - set(schema(fill.row_type).columns)
         assert not missing

@@ -7,94 +7,22 @@ it: text like the prompt inside an answer cuts nothing.
 
 from __future__ import annotations
 
-import codecs
 import re
 import time
 from collections.abc import Sequence
 from typing import Any
 
-import netmiko
 import paramiko
-from netmiko.ssh_dispatcher import ssh_dispatcher
 
 from auditor.collect.exec_channel import Limits
 from auditor.collect.output import Answer
 from auditor.collect.script import GRACE, Command, Mark
-from auditor.collect.ssh import Deadline, Dialler, Unreached, explain
+from auditor.collect.ssh import Deadline, Dialler, Unreached
+from auditor.collect.terminal import Overflow, login, why
 from auditor.model import GapReason, Privilege
 
-FAILURES: tuple[tuple[type[BaseException], GapReason, str], ...] = (
-    (netmiko.ReadTimeout, GapReason.TIMEOUT, "no end of the answer in time"),
-    (netmiko.NetmikoAuthenticationException, GapReason.AUTH, "the login was refused"),
-    (netmiko.NetmikoTimeoutException, GapReason.TIMEOUT, "no answer in time"),
-    (netmiko.exceptions.ReadException, GapReason.TRUNCATED, "the connection was closed"),
-    (netmiko.exceptions.WriteException, GapReason.UNREACHABLE, "the connection was closed"),
-    (ValueError, GapReason.UNPARSED, "no shell prompt was found"),
-)
-"""What Netmiko raises; everything else is judged as in `ssh`."""
-
-_CHUNK = 65536
 _SBIN = "PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin"
 _PREPARE = f"export LC_ALL=C PAGER=cat; if ({_SBIN}); then {_SBIN}; fi"
-
-
-class _Overflow(Exception):
-    """An answer is longer than the limit."""
-
-
-class _Adopted:
-    """A connection that is open already, in the shape in which Netmiko wants its client."""
-
-    def __init__(self, transport: paramiko.Transport) -> None:
-        self._transport = transport
-
-    def connect(self, **_: object) -> None:
-        """Nothing to do: the dialler connected, checked the host key and logged in."""
-
-    def invoke_shell(self, term: str, width: int, height: int) -> paramiko.Channel:
-        """A login shell on a terminal of its own."""
-        channel = self._transport.open_session()
-        channel.get_pty(term, width, height)
-        channel.invoke_shell()
-        return channel
-
-    def close(self) -> None:
-        """The transport outlives one shell."""
-
-
-def _session(device_type: str, transport: paramiko.Transport, deadline: Deadline, limit: int) -> Any:
-    """A Netmiko connection of this type over an open transport, bounded in time and size."""
-    kind = ssh_dispatcher(device_type)
-
-    class Session(kind):  # type: ignore[misc, valid-type]
-        """Netmiko drains a channel without bound and drops bytes that a chunk cuts in two; this one does neither."""
-
-        taken = 0
-        _read_buffer: str
-        decoder = codecs.getincrementaldecoder("utf-8")("replace")
-
-        def _build_ssh_client(self) -> _Adopted:
-            return _Adopted(transport)
-
-        def read_channel(self) -> str:
-            if deadline.over:
-                raise Unreached(GapReason.TIMEOUT, f"the device's {deadline.seconds:g} s were used up")
-            data = b""
-            if self.remote_conn.recv_ready():
-                data = self.remote_conn.recv(_CHUNK)
-            elif self.remote_conn.closed or self.remote_conn.eof_received:
-                raise netmiko.exceptions.ReadException("closed by the device")
-            self.taken += len(data)
-            if self.taken > limit:
-                raise _Overflow
-            text: str = self._read_buffer + self.strip_ansi_escape_codes(self.decoder.decode(data))
-            self._read_buffer = ""
-            return text
-
-    return Session(
-        host=transport.getpeername()[0], device_type=device_type, username="", auth_timeout=deadline.left(),
-        session_timeout=deadline.left(), read_timeout_override=None, fast_cli=True,
-    )  # fmt: skip
 
 
 class ShellConnection:
@@ -128,7 +56,7 @@ class ShellConnection:
             self._start()
         except Exception as error:
             self._transport.close()
-            raise _explain(error) from None
+            raise why(error) from None
 
     def close(self) -> None:
         """Close the connection."""
@@ -151,7 +79,7 @@ class ShellConnection:
 
     def _start(self) -> None:
         assert self._transport is not None
-        self._netmiko = _session(self._type, self._transport, self.deadline, self.limits.output)
+        self._netmiko = login(self._type, self._transport, self.deadline, self.limits.output)
         self._prompt = self._netmiko.find_prompt()
         self._send(_PREPARE, 10)
 
@@ -169,10 +97,10 @@ class ShellConnection:
         except Exception as error:
             self._leave()
             seconds = time.monotonic() - begin
-            if isinstance(error, _Overflow):
+            if isinstance(error, Overflow):
                 detail = f"longer than {self.limits.output} bytes; the rest was cut"
                 return Answer(failure=GapReason.TRUNCATED, detail=detail, seconds=seconds)
-            failure = _explain(error)
+            failure = why(error)
             return Answer(failure=failure.reason, detail=failure.detail, seconds=seconds)
         return Answer(body.encode(), status=status, seconds=time.monotonic() - begin)
 
@@ -198,12 +126,3 @@ class ShellConnection:
         if self._netmiko is not None and self._netmiko.remote_conn is not None:
             self._netmiko.remote_conn.close()
         self._netmiko = None
-
-
-def _explain(error: BaseException) -> Unreached:
-    if isinstance(error, Unreached):
-        return error
-    for kind, reason, words in FAILURES:
-        if isinstance(error, kind):
-            return Unreached(reason, words)
-    return explain(error)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,18 +11,24 @@ from auditor import yamldoc
 from auditor.collect.capture_device import read_folder
 from auditor.errors import CaptureError
 from auditor.lab.shell import Recorded
+from auditor.model import Platform, Transport
 from auditor.platforms import platforms
 
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """One device of a capture: its platforms, its prompt and its answers."""
+    """One device of a capture: its platforms, its prompt and its answers. `own_prompt` is empty where the capture names none."""
 
     device: str
     platforms: tuple[str, ...]
     role: str
     prompt: str
     answers: tuple[Recorded, ...]
+    own_prompt: str = ""
+
+    def no_shell(self, known: Mapping[str, Platform]) -> str:
+        """The platform whose command line is no shell; empty for a device with a Unix shell."""
+        return next((name for name in self.platforms if name in known and known[name].transport is Transport.CLI), "")
 
 
 def read(capture: Path) -> Iterator[Recording]:
@@ -71,7 +77,7 @@ def _by_file_names(folder: Path) -> Recording:
 def _recording(folder: Path, named: tuple[str, ...], role: str, prompt: str, answers: Sequence[Recorded]) -> Recording:
     if not answers:
         raise CaptureError("holds no output that could be replayed", folder)
-    return Recording(folder.name, named, role, prompt or f"admin@{folder.name}:~$ ", tuple(answers))
+    return Recording(folder.name, named, role, prompt or f"admin@{folder.name}:~$ ", tuple(answers), prompt)
 
 
 def _text(file: Path) -> str:

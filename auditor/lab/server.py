@@ -17,7 +17,8 @@ import socket
 import sys
 import tempfile
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 
@@ -26,8 +27,11 @@ from paramiko.common import AUTH_FAILED, AUTH_SUCCESSFUL, OPEN_FAILED_ADMINISTRA
 
 from auditor.errors import SetupError
 from auditor.lab import misbehaviour, session, shell
+from auditor.lab.command_line import ANY, MANNERS, CommandLine
 from auditor.lab.misbehaviour import Kind, Misbehaviour
 from auditor.lab.recording import Recording, read
+from auditor.model import Platform
+from auditor.platforms import platforms
 
 LOOPBACK = "127.0.0.1"
 _LOG = "auditor.lab.ssh"
@@ -40,13 +44,22 @@ class Lab:
 
     `misbehaviours` maps device names to `kind` or `kind:argument` (see `misbehaviour.Kind`). `base_port` 0 lets the
     system choose; otherwise devices get base_port, base_port + 1 … in the order of their names. Use as a context
-    manager, or call `start` and `stop`. Raises CaptureError for a folder that is no capture and SetupError for an
+    manager, or call `start` and `stop`. `known` are the platforms there are, for their transports.
+
+    Raises CaptureError for a folder that is no capture and SetupError for an
     unknown device or misbehaviour, or a port that is taken.
     """
 
     def __init__(
-        self, capture: Path, misbehaviours: Mapping[str, str] | None = None, *, base_port: int = 0, password: str = PASSWORD
+        self,
+        capture: Path,
+        misbehaviours: Mapping[str, str] | None = None,
+        *,
+        base_port: int = 0,
+        password: str = PASSWORD,
+        known: Mapping[str, Platform] | None = None,
     ) -> None:
+        self._known = platforms() if known is None else known
         self.username, self.password = USERNAME, password
         self.recordings: dict[str, Recording] = {recording.device: recording for recording in read(capture)}
         self.misbehaviours: dict[str, Misbehaviour] = {}
@@ -119,8 +132,9 @@ class Lab:
         for at, (name, recording) in enumerate(self.recordings.items()):
             bad = self.misbehaviours.get(name)
             folder = self.directory / "devices" / str(at)
-            shell.build(folder, bodies, recording.answers, bad)
-            device = session.Personality(name, recording.prompt, folder, common, bad)
+            device = session.Personality(name, recording.prompt, folder, common, bad, self._command_line(recording, bad))
+            if device.command_line is None:
+                shell.build(folder, bodies, recording.answers, bad)
             listener = _listen(self._base_port + at if self._base_port else 0)
             port = self.ports[name] = listener.getsockname()[1]
             key = told = paramiko.ECDSAKey.generate()
@@ -135,6 +149,13 @@ class Lab:
         self.known_hosts.write_text("".join(known))
         self._acceptor = threading.Thread(target=self._accept, args=(waiting,), name="lab-acceptor", daemon=True)
         self._acceptor.start()
+
+    def _command_line(self, recording: Recording, bad: Misbehaviour | None) -> Callable[[], CommandLine] | None:
+        """What makes the sessions of a device whose platform is no shell; None for one that is."""
+        name = recording.no_shell(self._known)
+        if not name:
+            return None
+        return partial(CommandLine, recording.device, MANNERS.get(name, ANY), recording.answers, bad, recording.own_prompt)
 
     def _accept(self, waiting: selectors.BaseSelector) -> None:
         with waiting:

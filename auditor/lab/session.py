@@ -16,6 +16,7 @@ from pathlib import Path
 import paramiko
 
 from auditor.lab import shell
+from auditor.lab.command_line import CommandLine
 from auditor.lab.misbehaviour import Kind, Misbehaviour
 
 _CHUNK = 32768
@@ -26,13 +27,15 @@ Stopping = Callable[[], bool]
 
 @dataclass(frozen=True, slots=True)
 class Personality:
-    """All that a channel must know of its device. `folder` is what `shell.build` filled, `common` `shell.build_common`."""
+    """All that a channel must know of its device. `folder` is what `shell.build` filled, `common` `shell.build_common`;
+    `command_line` makes the session of a switch that is no shell."""
 
     name: str
     prompt: str
     folder: Path
     common: Path
     bad: Misbehaviour | None = None
+    command_line: Callable[[], CommandLine] | None = None
 
     def banner(self) -> str:
         """Text before login and before every answer that holds the device's own prompt; empty for a decent device."""
@@ -77,6 +80,10 @@ def run(channel: paramiko.Channel, device: Personality, command: str | None, ter
                     time.sleep(0.05)
             else:
                 output.send(device.banner().encode())
+                if device.command_line is not None:
+                    _at_command_line(channel, device.command_line(), command, output, stopping)
+                    channel.close()
+                    return
                 serve = _on_terminal if terminal or command is None else _on_pipes
                 channel.send_exit_status(serve(channel, device, command, output, stopping))
             channel.close()
@@ -84,6 +91,16 @@ def run(channel: paramiko.Channel, device: Personality, command: str | None, ter
             transport = channel.get_transport()
             if transport is not None:
                 transport.close()
+
+
+def _at_command_line(
+    channel: paramiko.Channel, session: CommandLine, command: str | None, output: Output, stopping: Stopping
+) -> None:
+    if command is None:
+        session.serve(channel, output.send, stopping)
+        return
+    for text in session.reply(command):
+        output.send(text.encode("utf-8", "surrogateescape"))
 
 
 def _arguments(command: str | None) -> list[str]:
