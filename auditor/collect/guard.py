@@ -35,7 +35,7 @@ Onyx, Junos and OS10."""
 
 _PLAIN = re.compile(r"[A-Za-z0-9 ._/:=,+@%-]*")
 _QUOTED = re.compile(r"'[^'\x00-\x1f\x7f]*'")
-_PATH = re.compile(r"/[A-Za-z0-9._~{}/-]*(?:\?[A-Za-z0-9._=&-]*)?")
+_PATH = re.compile(r"(?:/[A-Za-z0-9._~{}-]+)+(?:\?[A-Za-z0-9._=&-]*)?")
 _PLACE = re.compile(r"\{([a-z][a-z0-9_]*)\}")
 
 

@@ -8,6 +8,7 @@ Importing this module costs most of a second; `napalm_session` does it when the 
 from __future__ import annotations
 
 import logging
+from math import ceil
 from types import SimpleNamespace
 from typing import Any, cast
 from xml.sax.saxutils import escape
@@ -183,7 +184,9 @@ class JunosDriver(JunOSDriver):  # type: ignore[misc]
     """NETCONF over SSH. Opening sends the hello alone."""
 
     def __init__(self, transport: paramiko.Transport, limit: int, seconds: float) -> None:
-        super().__init__("device", "", "", timeout=seconds, optional_args={"lock_disable": True, "ssh_config_file": "/dev/null"})
+        super().__init__(
+            "device", "", "", timeout=ceil(seconds), optional_args={"lock_disable": True, "ssh_config_file": "/dev/null"}
+        )
         self.device = _JunosDevice(transport, limit, seconds)
 
     def close(self) -> None:

@@ -13,6 +13,7 @@ import re
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from math import ceil
 from typing import Any
 
 import paramiko
@@ -159,7 +160,7 @@ class NapalmConnection:
         if self._web is not None:
             self._web.end = time.monotonic() + seconds
         if self._kind == "junos":
-            self._driver.device.session.taken, self._driver.device.timeout = 0, seconds
+            self._driver.device.session.taken, self._driver.device.timeout = 0, ceil(seconds)  # PyEZ cuts fractions off
             return str(self._driver.device.json(bare) if form == "json" else self._driver.cli([bare], encoding=form)[bare])
         if form == "text":
             return _text(self._driver.cli([bare])[bare])
