@@ -6,12 +6,14 @@ import json
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import paramiko
 import pytest
 
+from auditor import yamldoc
 from auditor.address import Layer
 from auditor.collect import Collected
 from auditor.collect.inventory import Inventory, Route
@@ -23,7 +25,9 @@ from auditor.lab.certificate import Authority
 from auditor.lab.netconf import NetconfDevice
 from auditor.lab.shell import Recorded
 from auditor.model import Device, Fill, GapReason, Parser, Platform, RawOutput, Source, Transport
+from auditor.platforms import platforms
 from auditor.settings import Api, Collection, Credentials
+from auditor.workflows.parse import parse_text
 
 PASSWORD = "lab"
 VERSION = {"version": "4.30.1F", "modelName": "DCS-7060X6", "hostname": "leaf-a"}
@@ -342,3 +346,55 @@ def test_a_document_type_over_netconf_is_refused(open_device: Devices, tmp_path:
     device = open_device(NetconfDevice(by_command([Recorded("show interfaces | display xml", evil)])))
     collected = junos(device, tmp_path, monkeypatch, made=made)
     assert {gap.reason for gap in collected.gaps} == {GapReason.UNREACHABLE}
+
+
+# the platforms' own parsers
+
+
+OWN = [made for made in platforms().values() if made.napalm]
+ROOT = Path(__file__).resolve().parents[2] / "fixtures"
+
+
+@pytest.mark.parametrize("made", OWN, ids=lambda made: made.name)
+def test_parsers_read_what_the_api_carries_as_what_a_terminal_shows(
+    made: Platform, authority: Authority, open_device: Devices, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wanted: dict[str, dict[str, Any]] = {}
+    recorded = []
+    for one in filter(lambda one: one.sent and one.parameter is None, made.sources):
+        for case in sorted((ROOT / made.name / one.key).glob("*/output.*")):
+            facts = yamldoc.read(case.parent / "facts.yaml").data
+            if facts["command"] == one.command and not facts.get("gaps"):
+                wanted[one.key] = parse_text(made.name, one.command, case.read_text(), None)
+                recorded.append(Recorded(one.command, case.read_text()))
+                break
+    assert len(wanted) >= 5
+    known = by_command([*EOS_ANSWERS.values(), *recorded] if made.napalm == "eos" else recorded)
+    made = replace(made, sources=tuple(one for one in made.sources if one.key in wanted and not one.fallback_for))
+    if made.napalm == "junos":
+        collected = junos(open_device(NetconfDevice(known)), tmp_path, monkeypatch, made=made)
+    else:
+        speak = {"eos": eapi, "nxos": nxapi}[made.napalm].speak(known)
+        device = open_device(ApiDevice(speak, authority.context()))
+        collected = run(made, {"leaf-a": device.port}, monkeypatch, ca=authority.file)["leaf-a"]
+    got = answers(collected)
+    assert got
+    for key, output in got.items():
+        assert output.failure is None, (key, output.detail)
+        read = parse_text(made.name, output.command, output.body, None)
+        assert (key, read["rows"], read["gaps"]) == (key, wanted[key]["rows"], wanted[key]["gaps"])
+
+
+def test_a_login_test_asks_what_the_platform_declares_and_nothing_else(
+    authority: Authority, open_device: Devices, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AUDITOR_PASSWORD", PASSWORD)
+    device = open_device(ApiDevice(eapi.speak(EOS_ANSWERS), authority.context()))
+    inventory = Inventory(
+        (Device("leaf-a", (EOS.name,), address="127.0.0.1", port=device.port),),
+        {"leaf-a": Route("127.0.0.1", device.port, "lab", Transport.NAPALM)},
+    )
+    settings = Collection(ssh_config=None, api=Api(ca_file=authority.file), credentials=Credentials(use_agent=False))
+    (report,) = LiveCollector(inventory, settings, {EOS.name: EOS}).login_test(inventory.devices)
+    assert (report.failure, report.answers_like, report.sudo) == (None, (EOS.name,), None)
+    assert device.asked == ["show version", "show version"]
