@@ -29,7 +29,7 @@ def command(ctx: click.Context, devices: tuple[str, ...], form: str, output: str
 
     project = load_project(ctx.obj["project"])
     chosen = project.inventory.select(devices=devices)
-    sent = sent_to(chosen, {device.name: project.baselines_for(device) for device in chosen})
+    sent = sent_to(chosen, {device.name: project.baselines_for(device) for device in chosen}, project.inventory.routes)
     if form == "json":
         rows = [{name: getattr(item, name) for name in item.__slots__} for item in sent]
         write(json.dumps(rows, indent=2) + "\n", output)

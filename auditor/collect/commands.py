@@ -42,7 +42,7 @@ class Recogniser:
         self._platforms = [
             (
                 platform,
-                [_spelling(source, command) for source in platform.sources for command in (source.command, *source.aliases)],
+                [_spelling(source, command) for source in platform.sources for command in source.spellings()],
             )
             for platform in platforms
         ]

@@ -24,6 +24,9 @@ UNAME = "uname -sr"
 SUDO_TEST = "sudo -n true"
 """The only commands that no platform declares: `inventory test` sends both."""
 
+OPENING = {"eos": ("show version",), "nxos": ("show hostname",), "junos": ()}
+"""What NAPALM's drivers send when they open, besides the login."""
+
 FORMATS = frozenset(
     {
         "| json", "| json native", "| json-print", "| display json", "| display xml", "| display-xml", "| no-more",
@@ -124,16 +127,30 @@ def wanted_sources(platform: Platform, reads: Iterable[str] | None) -> tuple[Sou
     return tuple(source for source in platform.sources if source.key in chosen)
 
 
-def allowed(device: Device, platforms: Mapping[str, Platform]) -> tuple[tuple[Platform, Source, str], ...]:
-    """Every command that may be sent to a device, as it would be sent, parameters as `{name}`; `uname` and the sudo test,
-    which only `inventory test` sends, apart (`UNAME`, `SUDO_TEST`)."""
+def transport_for(platform: Platform, asked: Transport | None) -> Transport:
+    """The way to a platform of a device for which the inventory asks for one: where it has no such way, its usual one."""
+    unix = (Transport.EXEC, Transport.SHELL)
+    if asked is not None and (asked in (platform.transport, *platform.also) or (asked in unix and platform.transport in unix)):
+        return asked
+    return platform.transport
+
+
+def allowed(
+    device: Device, platforms: Mapping[str, Platform], asked: Transport | None = None
+) -> tuple[tuple[Platform, Source, str], ...]:
+    """Every command that may be sent to a device, as it would be sent on the way that the inventory asks for, parameters as
+    `{name}`. What a login sends besides stands in OPENING, UNAME and SUDO_TEST."""
     out = []
-    for name in device.platforms:
-        platform = platforms[name]
+    for platform in (platforms[name] for name in device.platforms):
+        rest = transport_for(platform, asked) is Transport.HTTPS and platform.transport is not Transport.HTTPS
         for source in filter(lambda source: source.sent, platform.sources):
             sample = {} if source.parameter is None else {source.parameter.name: "x"}
             commands_for(platform, source, sample)
-            out.append((platform, source, sent_text(source, source.command)))
+            if not rest:
+                out.append((platform, source, sent_text(source, source.command)))
+            elif source.rest:
+                path_for(platform, source, sample)
+                out.append((platform, source, f"GET {source.rest}"))
     return tuple(out)
 
 

@@ -26,7 +26,7 @@ from auditor.canonical import printable
 from auditor.collect import Collected, LoginReport
 from auditor.collect.cli_session import CliConnection
 from auditor.collect.exec_channel import ExecConnection, Limits
-from auditor.collect.guard import SUDO_TEST, UNAME, path_for
+from auditor.collect.guard import SUDO_TEST, UNAME, path_for, transport_for
 from auditor.collect.https import HttpsConnection, Login
 from auditor.collect.inventory import Inventory, Route
 from auditor.collect.napalm_session import NapalmConnection
@@ -56,9 +56,10 @@ ConnectionPluginRegister.register(CLI, CliConnection)
 ConnectionPluginRegister.register(NAPALM, NapalmConnection)
 ConnectionPluginRegister.register(REST, RestConnection)
 
-_APIS = {Transport.NAPALM: NAPALM, Transport.HTTPS: REST}
-"""Ways that a platform may have besides its usual one, for the inventory to choose."""
-_TERMINALS = {Transport.EXEC: EXEC, Transport.SHELL: SHELL, Transport.CLI: CLI}
+_WAYS = {
+    Transport.EXEC: EXEC, Transport.SHELL: SHELL, Transport.CLI: CLI, Transport.NAPALM: NAPALM, Transport.HTTPS: REST
+}  # fmt: skip
+"""The plugin of each way. A platform whose usual way is HTTPS is a BMC."""
 _UNIX = (Transport.EXEC, Transport.SHELL)
 """The two ways into a Unix shell; each stands in for the other."""
 
@@ -209,12 +210,7 @@ class LiveCollector:
     def _channel(self, host: Host, platform: Platform) -> Channel:
         if platform.transport is Transport.HTTPS:
             return host.get_connection(HTTPS, _NO_CONFIG)  # type: ignore[no-any-return]
-        transport = host.data["route"].transport or platform.transport
-        if transport in platform.also and transport in _APIS:
-            return host.get_connection(_APIS[transport], _NO_CONFIG)  # type: ignore[no-any-return]
-        if transport not in (_UNIX if platform.transport in _UNIX else (platform.transport,)):
-            transport = platform.transport  # the inventory's word is for another platform of the device
-        return host.get_connection(_TERMINALS[transport], _NO_CONFIG)  # type: ignore[no-any-return]
+        return host.get_connection(_WAYS[transport_for(platform, host.data["route"].transport)], _NO_CONFIG)  # type: ignore[no-any-return]
 
     def _command(self, text: str, privilege: Privilege, seconds: float) -> Command:
         return Command(text, privilege, min(seconds, self._settings.command_deadline))
@@ -272,7 +268,7 @@ class LiveCollector:
         own = self._known(device)
         channel = self._channel(host, own[0])
         if not isinstance(channel, ExecConnection | ShellConnection):
-            return self._test_api(channel, device, own, begin)
+            return self._test_api(channel, device, [other for other in own if self._channel(host, other) is channel], begin)
         shells = [platform for platform in self._platforms.values() if platform.transport in (Transport.EXEC, Transport.SHELL)]
         probes = [(platform, source) for platform in shells if (source := _probe(platform)) is not None]
         sudo = SUDO_TEST.removeprefix("sudo -n ")
@@ -297,7 +293,9 @@ class LiveCollector:
         probes = [request for platform in own for request in (_probe(platform, channel),) if request is not None]
         commands = [self._command(request.command, Privilege.NONE, request.source.seconds) for request in probes]
         answers = channel.ask(commands)
-        if answers and all(answer.failure is not None for answer in answers):
+        if not answers:
+            raise Unreached(GapReason.NOT_COLLECTED, "nothing that could be asked for a test is declared")
+        if all(answer.failure is not None for answer in answers):
             raise Unreached(answers[0].failure or GapReason.UNREACHABLE, answers[0].detail)
         now = datetime.now(UTC)
         pairs = zip(probes, answers, strict=True)

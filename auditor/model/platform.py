@@ -123,6 +123,10 @@ class Source:
     counts: bool = False
     rest: str = ""
 
+    def spellings(self) -> tuple[str, ...]:
+        """Every text under which its answer may stand in a capture; the first is what is sent."""
+        return (self.command, *self.aliases, *((f"GET {self.rest}",) if self.rest else ()))
+
     def tables(self) -> frozenset[str]:
         """Names of the tables it fills."""
         return frozenset(fill.row_type.TABLE for fill in self.fills)

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from auditor.checks import rules
-from auditor.collect.guard import SUDO_TEST, UNAME, allowed
+from auditor.collect.guard import OPENING, SUDO_TEST, UNAME, allowed, transport_for
+from auditor.collect.inventory import Route
 from auditor.evaluate.device import lines
-from auditor.model import Baseline, Device, Source
+from auditor.model import Baseline, Device, Source, Transport
 from auditor.platforms import platforms
 
 
@@ -25,12 +26,16 @@ class Sent:
     rules: tuple[str, ...]
 
 
-def sent_to(devices: Sequence[Device], baselines: Mapping[str, tuple[Baseline, ...]]) -> list[Sent]:
-    """Every command of every device in order, then what `inventory test` alone sends."""
+def sent_to(
+    devices: Sequence[Device], baselines: Mapping[str, tuple[Baseline, ...]], routes: Mapping[str, Route] | None = None
+) -> list[Sent]:
+    """Every command of every device in order, on the way to it, then what a login or `inventory test` sends besides."""
     out = []
     for device in devices:
         readers = _readers(baselines.get(device.name, ()))
-        for platform, source, text in allowed(device, platforms()):
+        route = (routes or {}).get(device.name)
+        asked = None if route is None else route.transport
+        for platform, source, text in allowed(device, platforms(), asked):
             out.append(
                 Sent(
                     device.name,
@@ -42,7 +47,12 @@ def sent_to(devices: Sequence[Device], baselines: Mapping[str, tuple[Baseline, .
                     tuple(sorted(rule for rule, reads in readers.items() if _reads(source, reads))),
                 )
             )
-        if device.platforms:
+        own = [platforms()[name] for name in device.platforms]
+        ways = [transport_for(platform, asked) for platform in own]
+        for platform, way in zip(own, ways, strict=True):
+            if way is Transport.NAPALM:
+                out += [Sent(device.name, platform.name, text, "none", 10.0, (), ("login",)) for text in OPENING[platform.napalm]]
+        if {Transport.EXEC, Transport.SHELL} & set(ways):
             out.append(Sent(device.name, "", UNAME, "none", 10.0, (), ("inventory test",)))
             out.append(Sent(device.name, "", SUDO_TEST, "sudo", 10.0, (), ("inventory test",)))
     return out

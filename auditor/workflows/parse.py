@@ -22,7 +22,7 @@ def find_source(platform: Platform, command: str) -> tuple[Source, Mapping[str, 
     found = recogniser.by_text(command) or recogniser.by_stem(slug(command))
     if found:
         return found[0].source, found[0].parameters
-    known = [spelling for source in platform.sources for spelling in (source.command, *source.aliases)]
+    known = [spelling for source in platform.sources for spelling in source.spellings()]
     near = get_close_matches(command, known, 3)
     hint = f"; did you mean {' or '.join(repr(item) for item in near)}?" if near else ""
     raise SetupError(f"platform {platform.name} has no command {command!r}{hint} (see `auditor commands`)")

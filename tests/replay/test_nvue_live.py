@@ -13,6 +13,7 @@ import pytest
 
 from auditor.address import Layer
 from auditor.collect import Collected
+from auditor.collect.commands import Recogniser
 from auditor.collect.guard import path_for
 from auditor.collect.inventory import Inventory, Route
 from auditor.collect.live import LiveCollector
@@ -152,3 +153,8 @@ def test_a_path_that_is_none_is_never_asked_for(rest: str) -> None:
 def test_a_name_in_a_path_stays_one_step_of_it() -> None:
     one = CUMULUS.sources[1]
     assert path_for(CUMULUS, one, {"port": "a/b:c"}) == "/nvue_v1/interface/a%2Fb%3Ac/link?rev=operational"
+
+
+def test_an_answer_over_rest_is_recognised_in_a_capture() -> None:
+    (request,) = Recogniser([CUMULUS]).by_text("GET /nvue_v1/interface/swp1/link?rev=operational")
+    assert (request.source.key, request.parameters) == ("link", {"port": "swp1"})

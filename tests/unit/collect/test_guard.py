@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from auditor.collect.guard import allowed, commands_for, sent_text, wanted_sources
+from auditor.collect.guard import allowed, commands_for, sent_text, transport_for, wanted_sources
 from auditor.errors import PlatformError
-from auditor.model import Device, Platform
+from auditor.model import Device, Parser, Platform, Source, Transport
 from auditor.platforms import platforms as registered
 
 
@@ -127,3 +127,22 @@ def test_allowed_lists_what_a_device_may_be_sent(platform: Platform) -> None:
     assert "sudo -n lldpctl -f json" in listed
     assert "show mtu -i {port}" in listed
     assert len(listed) == len(platform.sources)
+
+
+def test_what_is_sent_depends_on_the_way_that_the_inventory_asks_for() -> None:
+    over_ssh, over_https = Transport.EXEC, Transport.HTTPS
+    both = Source("a", "nv show a", (), Parser.JSON, lambda _data, _parameters: (), rest="/nvue_v1/a")
+    alone = Source("b", "cat /b", (), Parser.JSON, lambda _data, _parameters: ())
+    platform = Platform("p", "t", (both, alone), transport=over_ssh, also=(over_https,))
+    device = Device("leaf", ("p",))
+    assert [text for _, _, text in allowed(device, {"p": platform})] == ["nv show a", "cat /b"]
+    assert [text for _, _, text in allowed(device, {"p": platform}, over_https)] == ["GET /nvue_v1/a"]
+
+
+def test_a_way_that_a_platform_does_not_have_is_not_for_it() -> None:
+    shell = Platform("p", "t", (), transport=Transport.EXEC)
+    bmc = Platform("b", "t", (), transport=Transport.HTTPS)
+    assert transport_for(shell, Transport.NAPALM) is Transport.EXEC
+    assert transport_for(shell, Transport.SHELL) is Transport.SHELL
+    assert transport_for(bmc, Transport.SHELL) is Transport.HTTPS
+    assert transport_for(bmc, None) is Transport.HTTPS
