@@ -130,3 +130,15 @@ def test_what_is_no_mapping_of_settings_is_one_clear_error(tmp_path: Path, text:
 def test_a_suggestion_needs_a_close_word() -> None:
     assert module.suggest("leef01", ["leaf01", "host9"]) == " (did you mean 'leaf01'?)"
     assert module.suggest("zzz", ["leaf01"]) == ""
+
+
+def test_authorities_stand_beside_the_settings(tmp_path: Path) -> None:
+    text = "collection:\n  bmc: {ca_file: pki/bmc.pem}\n  api: {username: audit, ca_file: pki/switches.pem}\n"
+    collection = load(write(tmp_path, text)).collection
+    assert collection.bmc.ca_file == tmp_path.resolve() / "pki" / "bmc.pem"
+    assert collection.api.ca_file == tmp_path.resolve() / "pki" / "switches.pem"
+
+
+def test_a_password_of_the_api_in_the_settings_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match="no credential"):
+        load(write(tmp_path, "collection:\n  api: {password: secret}\n"))
