@@ -26,7 +26,7 @@ from napalm.nxos import NXOSDriver
 from ncclient.manager import Manager, make_device_handler
 from ncclient.operations import RPCError, TimeoutExpiredError
 from ncclient.transport import SSHSession
-from ncclient.transport.errors import TransportError
+from ncclient.transport.errors import SessionError, TransportError
 from pyeapi.eapilib import CommandError, EapiConnection
 
 from auditor.collect.ssh import Unreached
@@ -197,5 +197,5 @@ class JunosDriver(JunOSDriver):  # type: ignore[misc]
 
 
 TIMEOUTS = (RpcTimeoutError, TimeoutExpiredError)
-CLOSED = (ConnectClosedError, TransportError)
+CLOSED = (ConnectClosedError, TransportError, SessionError)
 """What PyEZ and ncclient raise for an answer that does not come, and for a session that ended."""

@@ -177,7 +177,7 @@ class NapalmConnection:
         if isinstance(told, Unreached):
             return told
         called = _CALLED[self._kind]
-        if isinstance(error, drivers.TIMEOUTS):
+        if isinstance(error, drivers.TIMEOUTS) or (isinstance(error, drivers.CLOSED) and "timed out" in str(error)):
             return Unreached(GapReason.TIMEOUT, f"no answer over {called} within the deadline")
         if isinstance(error, drivers.CLOSED):
             if self._kind == "junos" and self._driver is not None and self._driver.device.session.overflow:

@@ -29,6 +29,7 @@ class Trouble(StrEnum):
     SILENT = "silent"  # takes the request and never answers
     CUT = "cut"  # ends the connection in the middle of an answer
     HTML = "html"  # another program answers with a page
+    MUTE = "mute"  # lets the client in and never says hello (NETCONF)
     OFF = "off"  # the web server runs, the API does not
 
 

@@ -93,7 +93,8 @@ class NetconfDevice:
     def converse(self, channel: paramiko.Channel) -> None:
         """Hello, then one answer for each RPC."""
         with contextlib.suppress(OSError, EOFError):
-            channel.sendall((_HELLO + _END).encode())
+            if self._trouble is not Trouble.MUTE:
+                channel.sendall((_HELLO + _END).encode())
             text = ""
             while data := channel.recv(65536):
                 text += data.decode("utf-8", "replace")

@@ -330,6 +330,14 @@ def test_netconf_that_is_off_breaks_off_or_hangs(
     assert reasons == {reason}
 
 
+def test_netconf_without_a_hello_costs_the_time_of_a_login(
+    open_device: Devices, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    device = open_device(NetconfDevice(JUNOS_ANSWERS, Trouble.MUTE))
+    reason, _ = whole_gap(junos(device, tmp_path, monkeypatch, login_timeout=2))
+    assert reason is GapReason.TIMEOUT
+
+
 def test_a_long_answer_over_netconf_ends_the_session(
     open_device: Devices, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
