@@ -132,12 +132,18 @@ def gather(findings: Sequence[Finding], cables: Mapping[str, Told] = MappingProx
             members=tuple(finding.fingerprint for finding in members),
             status=min((finding.status for finding in members), key=_rank),
             waived=all(finding.waiver is not None for finding in members),
-            work_order=() if cable is None else cable.work_order,
+            work_order=_steps(members, cables) if cable is None else cable.work_order,
         )
         causes.append(cause)
         named.update({finding.fingerprint: cause.id for finding in members})
     causes.sort(key=lambda cause: (cause.waived, cause.severity.rank, cause.root, cause.id))
     return [replace(finding, cause=named[finding.fingerprint]) for finding in findings], causes
+
+
+def _steps(members: Iterable[Finding], cables: Mapping[str, Told]) -> tuple[str, ...]:
+    """The work orders of the cables that members of another cause speak of, each step once."""
+    told = [cables[item.root[1]].work_order for item in members if item.root[0] == CABLING and item.root[1] in cables]
+    return tuple(dict.fromkeys(step for steps in told for step in steps))
 
 
 def _claims(findings: Iterable[Finding]) -> dict[str, tuple[str, str]]:

@@ -42,7 +42,8 @@ from auditor.model import (
 )
 
 ALWAYS = (*cabling.READS, "system.hardware_model")
-"""What `cabling` itself reads of an end, beside the neighbours, and the model, by which hosts are compared."""
+"""What `cabling` itself reads of an end, beside the neighbours, and the model, by which hosts are compared. Fabric rules read no
+other column of a port than link rules and cabling do."""
 
 MOST_ADDRESSES = 8
 """Addresses learned on one port, above which it leads to many hosts and tells of none."""

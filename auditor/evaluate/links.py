@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 from auditor.address import Address
 from auditor.checks import rules
@@ -23,6 +24,7 @@ from auditor.model import (
     RuleContext,
     RuleKind,
     Spot,
+    Tiers,
     Verdict,
     is_host,
 )
@@ -38,15 +40,20 @@ def judge(
     judged_devices: frozenset[str],
     only: Sequence[str] = (),
     params: Mapping[str, object] | None = None,
+    tiers: Mapping[str, Tiers] = MappingProxyType({}),
+    unplanned: Sequence[Link] = (),
 ) -> Judged:
-    """Run every selected fabric and link rule over the links that have a judged end. `failed` maps failed cells to their roots.
+    """Run every selected fabric and link rule over the links that have a judged end. `failed` maps failed cells to their roots,
+    `tiers` planes to their planned shape. Rules that want every link get the `unplanned` ones too.
 
     Fabric rules come first: what one of them says of a cell is the root of what a link shows of it.
     """
     judged = Judged()
     for rule in rules().values():
         if rule.kind is RuleKind.FABRIC and selected(rule.id, only):
-            _judge_fabric(rule, links, fabric, failed, judged_devices, (params or {}).get(rule.id), judged)
+            chosen = (*links, *unplanned) if rule.every_link else [link for link in links if link.verdict in JUDGED]
+            context = RuleContext((params or {}).get(rule.id), fabric, tiers=tiers, judged=judged_devices)
+            _judge_fabric(rule, chosen, context, failed, judged)
     failed = {finding.spots[0].cell: finding.root for finding in judged.findings if finding.spots} | dict(failed)
     for rule in rules().values():
         if rule.kind is not RuleKind.LINK or not selected(rule.id, only):
@@ -61,23 +68,20 @@ def judge(
 def _judge_fabric(
     rule: Rule,
     links: Sequence[Link],
-    fabric: Fabric,
+    context: RuleContext,
     failed: Mapping[str, tuple[str, str]],
-    judged_devices: frozenset[str],
-    params: object,
     judged: Judged,
 ) -> None:
     """Run a rule that sees all links at once; its findings and results belong to the devices of its objects."""
     try:
-        chosen = [link for link in links if rule.every_link or link.verdict in JUDGED]
-        judgements = list(rule.function(chosen, RuleContext(params, fabric)))
+        judgements = list(rule.function(links, context))
     except Exception as error:
-        devices = tuple(sorted(judged_devices))
+        devices = tuple(sorted(context.judged))
         judged.results.extend(crash(rule.id, device, (device,), error) for device in devices)
         return
     by_device: dict[str, list[Judgement]] = defaultdict(list)
     for judgement in judgements:
-        if isinstance(judgement.object, Spot) and judgement.object.device in judged_devices:
+        if isinstance(judgement.object, Spot) and judgement.object.device in context.judged:
             by_device[judgement.object.device].append(judgement)
     hosts = {end.device for link in links for end in link.ends if is_host(end.role)}
     for device, said in sorted(by_device.items()):
@@ -113,9 +117,8 @@ def _fabric_finding(rule: Rule, judgement: Judgement, failed: Mapping[str, tuple
     root = ("port", f"{spot.device}:{port}") if spot.address.key else ("device", spot.device)
     if deviation.shared is not None:
         root = ("shared", f"{spot.device}:{deviation.shared.row}")
-    found = findings.make(
-        rule.id, findings.object_text(spot.device, spot), (spot.device,), deviation, rule.severity, root, rule.remedy
-    )
+    devices = tuple(dict.fromkeys((spot.device, *(seen.device for seen in deviation.spots))))
+    found = findings.make(rule.id, findings.object_text(spot.device, spot), devices, deviation, rule.severity, root, rule.remedy)
     if deviation.shared is not None:
         return found
     return replace(found, root=causes.known_root(found, failed) or root)

@@ -25,6 +25,13 @@ WIDTH = "host.pcie_degraded"
 PEERS = "fabric.inconsistent"
 """The comparison of values that no rule judges."""
 
+STRAYS = ("cabling.wrong_peer", "fabric.pfc_deadlock_possible", "fabric.plane_leak", "fabric.same_tier_link", "cabling.unplanned")
+"""Rules that see one stray cable: a planned one in the wrong place first, since its cause has the hand movements, then the worst."""
+
+LOST = ("cabling.missing", "cabling.degraded", "cabling.wrong_peer")
+UPLINKS = ("fabric.oversubscribed", "fabric.uplinks_asymmetric")
+"""Rules about cables that are not as planned, and those that see what follows for a whole switch."""
+
 PLACES = ("pci.numa_node",)
 RATES = ("interface.speed", "rdma_port.rate", "ib_port.rate", "ib_port.width")
 """Columns that tell where a card hangs, and how fast a cable runs."""
@@ -44,7 +51,7 @@ def concern(finding: Finding) -> Group:
 
 def explained(findings: Sequence[Finding]) -> Mapping[str, Group]:
     """The groups of findings that follow from another one, by fingerprint."""
-    found = {**_by_places(findings), **_by_cables(findings)}
+    found = {**_by_places(findings), **_by_cables(findings), **_by_strays(findings), **_by_uplinks(findings)}
     own = {finding.fingerprint: concern(finding) for finding in findings}
     return {fingerprint: group for fingerprint, group in found.items() if group != own[fingerprint]}
 
@@ -96,6 +103,49 @@ def _by_cables(findings: Sequence[Finding]) -> dict[str, Group]:
         if _compares(finding, RATES) and finding.devices and all(device in slow for device in finding.devices):
             out[finding.fingerprint] = slow[finding.devices[0]]
     return out
+
+
+def _by_strays(findings: Sequence[Finding]) -> dict[str, Group]:
+    """Of a cable in the wrong place, all that it does there; of one that closes a circle or joins what must stay apart, that it is
+    inside a tier, and that no plan has it."""
+    out: dict[str, Group] = {}
+    known: dict[tuple[str, str], Group] = {}
+    for rule in STRAYS:
+        for finding in findings:
+            if finding.rule == rule:
+                places = _places(finding)
+                group = None
+                if rule != STRAYS[0]:
+                    group = next((known[place] for place in sorted(places) if place in known), None)
+                if group is not None:
+                    out[finding.fingerprint] = group
+                known.update({place: group or concern(finding) for place in places if place not in known})
+    return out
+
+
+def _by_uplinks(findings: Sequence[Finding]) -> dict[str, Group]:
+    """Of cables that are lost or slow, that the switch below them has too little bandwidth upwards."""
+    lost: dict[tuple[str, str], Group] = {}
+    for finding in findings:
+        if finding.rule in LOST:
+            lost.update(dict.fromkeys(_places(finding), concern(finding)))
+    out = {}
+    for finding in findings:
+        if finding.rule in UPLINKS:
+            groups = [lost[place] for place in sorted(_places(finding)) if place in lost]
+            if groups:
+                out[finding.fingerprint] = Counter(groups).most_common(1)[0][0]
+    return out
+
+
+def _places(finding: Finding) -> set[tuple[str, str]]:
+    """The ports that a finding speaks of: those of its cells, and the ends of its link."""
+    places = {(spot.device, spot.address.key[0]) for spot in finding.spots if spot.address.key}
+    if finding.object.startswith("link["):
+        for end in finding.object.removeprefix("link[").removesuffix("]").split("|"):
+            device, _, port = end.partition(":")
+            places.add((device, port))
+    return places
 
 
 def _compares(finding: Finding, columns: Iterable[str]) -> bool:

@@ -55,6 +55,20 @@ def _slow(fabric: Fabric, device: str, port: str) -> None:
     places.port(fabric, device, port).gbps = 200
 
 
+def _jumper(fabric: Fabric, device: str, port: str) -> None:
+    """A temporary cable between free ports of this switch and of another one, whose name stands for the port."""
+    if port == device:
+        raise SetupError(f"a jumper leads to another switch than {device}")
+    free = []
+    for name in (device, port):
+        unused = [other for other in places.switch(fabric, name).ports.values() if End(name, other.name) not in fabric.wiring]
+        if not unused:
+            raise SetupError(f"{name} has no free port")
+        unused[-1].description = "temporary"
+        free.append(End(name, unused[-1].name))
+    _lead(fabric, {free[0]: free[1]})
+
+
 CABLE_FAULTS: Mapping[str, Fault] = MappingProxyType(
     {
         "swapped_cables": _swapped,
@@ -62,6 +76,7 @@ CABLE_FAULTS: Mapping[str, Fault] = MappingProxyType(
         "missing_cable": _missing,
         "wrong_port": _wrong_port,
         "slow_link": _slow,
+        "jumper": _jumper,
     }
 )
 """Faults of cables: of any port, of all cables of a device (`rotated_cables`), or of a port of a switch (the last two)."""

@@ -63,7 +63,8 @@ MANNERS: Mapping[str, Manners] = {
         "<{name}>", "---- More ----", {"screen-length disable": ""}, "         ^\n % Unrecognized command found at '^' position.",
     ),
     "mellanox_mlnxos": Manners(
-        "{name} [standalone: master] # ", "lines 1-23", {"no cli session paging enable": ""}, '% Unrecognized command "{command}".',
+        "{name} [standalone: master] # ", "lines 1-23", {"no cli session paging enable": ""},
+        '% Unrecognized command "{command}".',
     ),
     "dell_os10": Manners("{name}# ", "--More--", {"terminal length 0": ""}, "% Error: Unrecognized command."),
 }  # fmt: skip

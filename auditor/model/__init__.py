@@ -22,6 +22,7 @@ from auditor.model.plan import (
     PlanLink,
     PlannedPort,
     PlanSlice,
+    Tiers,
     TrafficClass,
     Via,
 )
@@ -136,6 +137,7 @@ __all__ = [
     "Spot",
     "State",
     "Status",
+    "Tiers",
     "TrafficClass",
     "Transport",
     "Unread",

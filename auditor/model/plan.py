@@ -94,6 +94,16 @@ class Plane:
 
 
 @dataclass(frozen=True, slots=True)
+class Tiers:
+    """The shape of one plane, as planned: how far each device is from the hosts (0 is a host, 1 a leaf), and the switches of the
+    next tier that each switch has a cable to. `compute`: the plane must be non-blocking."""
+
+    of: Mapping[str, int] = field(default_factory=dict)
+    up: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    compute: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class FabricAdapter:
     """Which plane an adapter of the fabric-manager hosts hangs in: an InfiniBand fabric does not tell its name.
 
@@ -107,13 +117,17 @@ class FabricAdapter:
 
 @dataclass(frozen=True, slots=True)
 class Fabric:
-    """`fabric.yaml`: what crosses devices. `document` is the plain content for references like `$fabric.compute.…`."""
+    """`fabric.yaml`: what crosses devices. `document` is the plain content for references like `$fabric.compute.…`.
+
+    `separate`: groups of planes of which no two may share a switch or a cable.
+    """
 
     planes: Mapping[str, Plane] = field(default_factory=dict)
     port_groups: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     nics: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     rail_scheme: str = ""
     fabrics: tuple[FabricAdapter, ...] = ()
+    separate: tuple[tuple[str, ...], ...] = ()
     document: Mapping[str, Any] = field(default_factory=dict)
     digest: str = ""
     file: str = ""

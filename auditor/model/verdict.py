@@ -13,7 +13,7 @@ from auditor.model.raw import Gap
 
 if TYPE_CHECKING:
     from auditor.model.cabling import CableCause
-    from auditor.model.plan import Fabric, Link
+    from auditor.model.plan import Fabric, Link, Tiers
     from auditor.model.state import State
 
 
@@ -123,7 +123,7 @@ class RuleKind(StrEnum):
 @dataclass(frozen=True, slots=True)
 class RuleContext:
     """What a rule may know beside the facts: its params, the fabric's intent, the groups of planned ports, the role; a cable
-    rule also the cause of a link that is not as planned."""
+    rule also the cause of a link that is not as planned; a fabric rule the planned shape of each plane and the devices judged."""
 
     params: Any = None
     fabric: Fabric | None = None
@@ -131,6 +131,8 @@ class RuleContext:
     role: str = ""
     hardware_model: str = ""
     cause: CableCause | None = None
+    tiers: Mapping[str, Tiers] = field(default_factory=dict)
+    judged: frozenset[str] = frozenset()
 
 
 DeviceFunction = Callable[["State", RuleContext], Iterable[Judgement]]

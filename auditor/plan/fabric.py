@@ -4,7 +4,8 @@
 planes:
   compute:
     rdma_mtu: 4096                 # RDMA MTU that every path must carry
-    overhead_bytes: 0              # what an encapsulation takes of a packet
+    encapsulation: [vxlan]         # what every packet is wrapped into between switches: vxlan, vxlan6, gre, ipsec, macsec
+    overhead_bytes: 0              # what anything else takes of a packet
     classes:
       - {name: roce, dscp: [26], priority: 3, cnp_dscp: 48}     # lossless unless it says lossless: false
 port_groups:
@@ -13,6 +14,7 @@ port_groups:
   to_spine: {peer_role: spine}                                  # planned ports, by the role of the far end
 nics: {model-x: {nic0: "0000:18:00.0"}}
 rail_scheme: one leaf per rail
+separate: [[storage, oob]]         # planes of which no two may share a switch or a cable
 fabrics:                           # InfiniBand: which plane hangs on which adapter of the fabric-manager hosts
   - {plane: storage, hca: mlx5_2, port: 1}
 ```
@@ -39,6 +41,14 @@ from auditor.errors import ErrorList, PlanError
 from auditor.model import Fabric, FabricAdapter, Plane, TrafficClass, digest
 from auditor.plan.groups import BUILT_IN
 from auditor.yamldoc import Path_, YamlDocument
+
+OVERHEADS = {"vxlan": 50, "vxlan6": 70, "gre": 24, "ipsec": 57, "macsec": 32}
+"""Bytes that a wrapping takes of an IP packet on the cable.
+
+vxlan: inner Ethernet 14, VXLAN 8, UDP 8, outer IPv4 20 (RFC 7348, section 5); vxlan6 with outer IPv6 40. gre: GRE 4, outer
+IPv4 20 (RFC 2784). ipsec: ESP in tunnel mode with AES-GCM: outer IPv4 20, ESP 8, IV 8, padding up to 3, trailer 2, ICV 16 (RFC
+4303, RFC 4106). macsec: SecTAG with SCI 16, ICV 16 (IEEE 802.1AE, clause 9).
+"""
 
 _NAME = r"^[A-Za-z0-9][A-Za-z0-9_-]*$"
 
@@ -67,6 +77,7 @@ class _Class(_Part):
 class _Plane(_Part):
     classes: list[_Class] = []
     rdma_mtu: Literal[256, 512, 1024, 2048, 4096] | None = None
+    encapsulation: list[Literal["vxlan", "vxlan6", "gre", "ipsec", "macsec"]] = []
     overhead_bytes: int = Field(0, ge=0, le=1024)
 
 
@@ -88,6 +99,7 @@ class _Document(_Part):
     port_groups: dict[_Name, _Group] = {}
     nics: dict[str, dict[str, str]] = {}
     rail_scheme: str = ""
+    separate: list[Annotated[list[_Name], Field(min_length=2)]] = []
     fabrics: list[_Adapter] = []
 
 
@@ -107,7 +119,7 @@ def parse_fabric(text: str, name: str = "fabric.yaml") -> Fabric:
 def _fabric(document: YamlDocument) -> Fabric:
     data = {} if document.data is None else document.data
     if not isinstance(data, dict):
-        raise document.error(PlanError, "must be a mapping with planes, port_groups, nics, rail_scheme, fabrics")
+        raise document.error(PlanError, "must be a mapping with planes, port_groups, nics, rail_scheme, separate, fabrics")
     try:
         read = _Document.model_validate(data)
     except ValidationError as problem:
@@ -122,6 +134,7 @@ def _fabric(document: YamlDocument) -> Fabric:
         nics=nics,
         rail_scheme=read.rail_scheme,
         fabrics=tuple(FabricAdapter(item.plane, item.hca, item.port) for item in read.fabrics),
+        separate=tuple(map(tuple, read.separate)),
         document=data,
         digest=digest(document.text),
         file=document.file,
@@ -134,7 +147,7 @@ def _plane(name: str, plane: _Plane) -> Plane:
         TrafficClass(item.name, tuple(sorted(set(item.dscp))), item.priority, item.cnp_dscp, item.lossless)
         for item in plane.classes
     )
-    return Plane(name, classes, plane.rdma_mtu, plane.overhead_bytes)
+    return Plane(name, classes, plane.rdma_mtu, plane.overhead_bytes + sum(OVERHEADS[item] for item in plane.encapsulation))
 
 
 def _readable(document: YamlDocument, one: Any) -> PlanError:

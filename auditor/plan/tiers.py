@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from auditor.model import Device, Plan, PlanEnd, PlanLink
+from auditor.model import Device, Plan, PlanEnd, PlanLink, Tiers
 from auditor.model.device import is_host
 
 _ADAPTER = re.compile(
@@ -201,3 +201,15 @@ def some(names: Iterable[str], most: int = 4) -> str:
     listed = list(names)
     rest = len(listed) - most
     return ", ".join(listed) if rest <= 0 else f"{', '.join(listed[:most])} and {rest:,} more"
+
+
+def tiers(plan: Plan, devices: Mapping[str, Device]) -> dict[str, Tiers]:
+    """The shape of every plane in the form that fabric rules get: tier by device, and the switches above each switch."""
+    endpoints = hosts(plan, devices)
+    out = {}
+    for shape in shapes(plan, endpoints, devices):
+        of = {name: load.tier for name, load in shape.loads.items()}
+        of.update({host.device: 0 for host, _, _ in shape.host_links})
+        up = {name: frozenset(load.far()) for name, load in shape.loads.items() if load.up}
+        out[shape.name] = Tiers(of, up, shape.compute)
+    return out

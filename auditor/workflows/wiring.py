@@ -19,6 +19,7 @@ from auditor.evaluate import cabling, links
 from auditor.evaluate.causes import Told
 from auditor.evaluate.device import Judged
 from auditor.model import CableCause, CauseKind, Fact, Finding, LinkEnd, Place, Plan, RuleKind, Severity, Wiring, is_host
+from auditor.plan.tiers import tiers
 from auditor.platforms import platforms
 from auditor.store import Store
 from auditor.workflows.project import Project
@@ -98,7 +99,10 @@ def judge(request: Request, project: Project, cables: Wiring, gathered: Gathered
             for cell in end.failed:
                 failed.setdefault(cell, ("port", f"{end.device}:interface[{end.interface or end.port}]"))
     names = frozenset(device.name for device in request.devices)
-    judged = links.judge(cables.links, project.fabric, failed, names, request.only, _params(request, project))
+    shape = {} if request.rails else tiers(project.plan, project.devices)
+    judged = links.judge(
+        cables.links, project.fabric, failed, names, request.only, _params(request, project), shape, cables.unplanned
+    )
     cabled = cabling.judge(cables, project.fabric, names, request.only, gathered.heard)
     judged.findings.extend(cabled.findings)
     judged.results.extend(cabled.results)

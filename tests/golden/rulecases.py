@@ -13,6 +13,10 @@ link rules: `a` and `b` {device, port, role, interface, facts {table.column: val
 
 cable rules: as link rules, with `verdict` of the evidence, `reason`, `planned` (default true), and `cause`, its kind.
 
+fabric rules about shapes: `network`, lines of "device:port device:port plane [speed]" (a verdict in brackets where it is not
+proven; `-` as plane: a cable that no plan has). Devices called gpu-… are hosts. Every end has the facts of `facts`; `at`
+{"device:port": {table.column: value}} changes some.
+
 fabric rules about hosts: `hosts` {name: {model, near: {gpu: nic}, rails: {nic: rail}}} instead of devices and cables.
 
 log rules: `log`, the lines that the ranks of a job wrote.
@@ -28,7 +32,7 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from auditor import yamldoc
+from auditor import canonical, yamldoc
 from auditor.address import Address, Layer
 from auditor.checks import rules
 from auditor.checks.hops import hops
@@ -38,15 +42,18 @@ from auditor.model import (
     ABSENT,
     CableCause,
     CauseKind,
+    Device,
     Gap,
     GapReason,
     Link,
     LinkEnd,
     LinkVerdict,
+    NeighbourSeen,
     Origin,
     PeerGroup,
     Peers,
     PeerValue,
+    Plan,
     PlanEnd,
     PlanLink,
     RuleContext,
@@ -56,6 +63,7 @@ from auditor.model import (
 from auditor.model.device import is_host
 from auditor.model.plan import Fact
 from auditor.plan.fabric import parse_fabric
+from auditor.plan.tiers import tiers
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 AT = datetime(2026, 3, 1, 2, 0, tzinfo=UTC)
@@ -84,12 +92,16 @@ def judge(rule_id, case):
     makers = {
         RuleKind.DEVICE: state,
         RuleKind.LINK: link,
-        RuleKind.FABRIC: hosts if "hosts" in case else cables,
+        RuleKind.FABRIC: hosts if "hosts" in case else network if "network" in case else cables,
         RuleKind.CABLE: cable,
         RuleKind.PEER: peers,
         RuleKind.LOG: log,
     }
     subject = makers[rule.kind](case)
+    if "network" in case:
+        devices = {name: Device(name, (), role=role_of(name)) for link in subject for name in (link.a.device, link.b.device)}
+        plan = Plan("plan", tuple(link.plan for link in subject if link.plan is not None))
+        context = replace(context, tiers=tiers(plan, devices), judged=frozenset(devices))
     judgements = list(rule.function(subject, context))
     said = {str(item.object): plain(item) for item in judgements}
     assert len(said) == len(judgements), "one judgement per object"
@@ -167,6 +179,38 @@ def cables(case):
             ends[name, port] = LinkEnd(name, port, port, given["role"], hops=found)
     plans = [PlanLink(PlanEnd(*a), PlanEnd(*b), plane=case["plane"]) for a, b in places]
     return [Link(ends[a], ends[b], LinkVerdict.PROVEN, plan) for (a, b), plan in zip(places, plans, strict=True)]
+
+
+def role_of(device):
+    return "gpu_host" if device.startswith("gpu-") else "switch"
+
+
+def network(case):
+    """The links of a fabric drawn line by line."""
+    out = []
+    for line in case["network"]:
+        one, other, plane, *rest = line.split()
+        verdict = next((word.strip("()") for word in rest if word.startswith("(")), "unplanned" if plane == "-" else "proven")
+        speed = next((canonical.speed(word) for word in rest if not word.startswith("(")), None)
+        a, b = (network_end(place, case) for place in (one, other))
+        plan = None
+        if plane != "-":
+            plan = PlanLink(PlanEnd(a.device, a.port), PlanEnd(b.device, b.port), plane=plane, speed=speed)
+        out.append(Link(a, b, LinkVerdict(verdict), plan, reason=f"drawn as {verdict}"))
+    return out
+
+
+def network_end(place, case):
+    device, port = place.split(":")
+    facts = {**case.get("facts", {}), **case.get("at", {}).get(place, {})}
+    known = {
+        name: Fact(Address(name.partition(".")[0], (port,), name.partition(".")[2]), value, Layer.APPLIED)
+        for name, value in facts.items()
+    }
+    seen = NeighbourSeen("x", "y", fact=Fact(Address("neighbour", (port, "y"), "system"), "x", Layer.APPLIED))
+    return LinkEnd(
+        device, port, port, role_of(device), {name: fact for name, fact in known.items() if fact.value is not None}, (seen,)
+    )
 
 
 def peers(case):

@@ -68,7 +68,9 @@ def test_only_the_small_host_is_told_with_both_of_its_sizes(auditor: Auditor, pr
     report = answer.report
     assert answer.code == 1
     told = {finding["rule"]: finding for finding in report["findings"] if finding["rule"].startswith("mtu.")}
-    assert set(told) == {"mtu.host", "mtu.rdma"}
+    assert set(told) == {"mtu.host", "mtu.rdma", "mtu.path_too_small"}
+    assert told["mtu.path_too_small"]["cause"] == told["mtu.host"]["cause"], "one port, one cause"
+    del told["mtu.path_too_small"]
     assert {finding["severity"] for finding in told.values()} == {"critical"}
     assert told["mtu.host"]["address"].startswith("gpu-12:interface[ens1f0np0].mtu")
     assert told["mtu.host"]["observed"].startswith("1500")

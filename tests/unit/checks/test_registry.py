@@ -38,6 +38,8 @@ def test_rule_says_what_holds_why_it_matters_and_what_to_do(rule):
 
 def test_the_rules_of_cables_are_link_rules():
     assert {rule.id for rule in RULES if rule.kind is RuleKind.LINK} == {
+        "fabric.fec_differs",
+        "fabric.speed_differs",
         "firmware.far_end_not_allowed",
         "lossless.pfc_priorities_differ",
         "mtu.link_ends_differ",

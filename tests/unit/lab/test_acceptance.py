@@ -169,6 +169,13 @@ CASES = {
     "missing_cable": Case("error", ("cabling.missing",), place=NIC, devices=("leaf-01",), size=ALIKE),
     "wrong_port": Case("error", ("cabling.wrong_peer",), devices=("gpu-02",), size=ALIKE),
     "slow_link": Case("error", ("cabling.degraded",), devices=("gpu-02",), size=ALIKE),
+    "jumper": Case(
+        "critical",
+        ("fabric.pfc_deadlock_possible", "fabric.same_tier_link", "cabling.unplanned"),
+        place=("leaf-01", "leaf-02"),
+        devices=("leaf-02",),
+        size=ALIKE,
+    ),
 }
 """Every fault of the lab."""
 
@@ -189,6 +196,29 @@ def test_a_fault_is_one_cause_at_its_place(tmp_path: Path, fault: str) -> None:
     assert case.chain in " ".join(finding.message for finding in run.findings if finding.rule == CHAIN)
     assert code == (1 if Severity(case.severity).rank <= Severity.ERROR.rank else 0)
     assert all(finding.evidence for finding in run.findings)
+
+
+def test_a_jumper_between_spines_closes_no_circle_and_a_lost_uplink_is_one_cause(tmp_path: Path) -> None:
+    run, code = audit_with(tmp_path / "harmless", lambda fabric: inject(fabric, "jumper", "spine-01", "spine-02"), ALIKE)
+    assert {finding.rule for finding in run.findings} == {"fabric.same_tier_link", "cabling.unplanned"}
+    assert [str(cause.severity) for cause in run.causes] == ["error"]
+    assert code == 1
+    run, _ = audit_with(tmp_path / "lost", lambda fabric: inject(fabric, "missing_cable", "leaf-01", "Ethernet256"), ALIKE)
+    assert {finding.rule for finding in run.findings} == {"cabling.missing", "fabric.oversubscribed", "fabric.uplinks_asymmetric"}
+    assert len(run.causes) == 1
+    assert run.causes[0].work_order
+
+
+def test_a_temporary_jumper_beside_a_ring_of_spines_is_named_as_what_closes_the_circle(tmp_path: Path) -> None:
+    def ring(fabric: Fabric) -> None:
+        for one, other in (("spine-01", "spine-02"), ("spine-02", "spine-03"), ("spine-03", "spine-01")):
+            inject(fabric, "jumper", one, other)
+
+    run, _ = audit_with(tmp_path, ring, Size(hosts=6, nics=3, leaves=3, spines=3))
+    (deadlock,) = [finding for finding in run.findings if finding.rule == "fabric.pfc_deadlock_possible"]
+    assert all(f"spine-0{at}" in deadlock.message for at in (1, 2, 3))
+    assert "assumed routing" in deadlock.message
+    assert len(run.causes) == 1
 
 
 def test_the_first_broken_place_of_a_port_is_named_once(tmp_path: Path) -> None:

@@ -67,6 +67,8 @@ def place(fault: str) -> tuple[str, str]:
         return "leaf-02", ""
     if fault in PORT_FAULTS or fault in ("wrong_port", "slow_link"):
         return "leaf-02", "Ethernet4"
+    if fault == "jumper":
+        return "leaf-02", "leaf-01"
     return "gpu-02", "enp26s0np0" if fault in NIC_FAULTS or fault in ("swapped_cables", "missing_cable") else ""
 
 
@@ -76,7 +78,7 @@ def test_a_fault_changes_the_fabric_and_its_device_alone(fault: str) -> None:
     device, port = place(fault)
     inject(fabric, fault, device, port)
     assert fabric != healthy
-    others = [name for name in (*fabric.switches, *fabric.hosts) if name != device]
+    others = [name for name in (*fabric.switches, *fabric.hosts) if name not in (device, port)]
     assert all(_device(fabric, name) == _device(healthy, name) for name in others)
     assert {end for end in fabric.wiring if fabric.wiring[end] != healthy.wiring.get(end)} <= _touched(fabric, healthy, device)
     assert fabric.plan == healthy.plan

@@ -77,7 +77,7 @@ def test_a_forgotten_mtu_on_an_uplink_comes_first_with_its_line(explain: Call) -
     done = explain("jumbo", "low-bandwidth", "--device", "gpu-01", "--device", "gpu-02")
     assert done.exit_code == 1
     first = done.output.partition("\n1. ")[2].partition("\n2. ")[0]
-    assert "leaf-01: interface[Ethernet256].mtu" in first
+    assert "leaf-01 Ethernet256 lets IP packets of 1500 bytes through" in first
     assert '"mtu": "1500"' in first
     assert "remedy" in first
 
