@@ -26,7 +26,7 @@ PEERS = "fabric.inconsistent"
 """The comparison of values that no rule judges."""
 
 STRAYS = ("cabling.wrong_peer", "fabric.pfc_deadlock_possible", "fabric.plane_leak", "fabric.same_tier_link", "cabling.unplanned")
-"""Rules that see one stray cable: a planned one in the wrong place first, since its cause has the hand movements, then the worst."""
+"""Rules that see one stray cable: a planned one in the wrong place first (its cause has the hand movements), then the worst."""
 
 LOST = ("cabling.missing", "cabling.degraded", "cabling.wrong_peer")
 UPLINKS = ("fabric.oversubscribed", "fabric.uplinks_asymmetric")
@@ -106,8 +106,8 @@ def _by_cables(findings: Sequence[Finding]) -> dict[str, Group]:
 
 
 def _by_strays(findings: Sequence[Finding]) -> dict[str, Group]:
-    """Of a cable in the wrong place, all that it does there; of one that closes a circle or joins what must stay apart, that it is
-    inside a tier, and that no plan has it."""
+    """Of a cable in the wrong place, all that it does there; of one that closes a circle or joins what must stay apart, that it
+    is inside a tier, and that no plan has it."""
     out: dict[str, Group] = {}
     known: dict[tuple[str, str], Group] = {}
     for rule in STRAYS:
