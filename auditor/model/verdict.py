@@ -223,6 +223,15 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True)
+class Remedy:
+    """Commands that a person would type on a device, and the document that they come from. They are printed, never run."""
+
+    device: str
+    lines: tuple[str, ...]
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
 class DocumentOrigin:
     """Where an intent stands."""
 
@@ -249,6 +258,7 @@ class Finding:
     observed: str
     message: str
     remedy: str = ""
+    commands: tuple[Remedy, ...] = ()
     layer: str = ""
     status: str = "open"
     first_seen: str = ""

@@ -95,6 +95,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "observed": finding.observed,
         "message": finding.message,
         "remedy": finding.remedy,
+        "commands": [{"device": item.device, "lines": list(item.lines), "source": item.source} for item in finding.commands],
         "layer": finding.layer,
         "status": finding.status,
         "first_seen": finding.first_seen or None,

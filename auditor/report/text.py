@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from auditor.canonical import printable
-from auditor.model import Change, Evidence, Finding, Gap, GapReason, LinkVerdict, Run, Severity, Verdict
+from auditor.model import Change, Evidence, Finding, Gap, GapReason, LinkVerdict, Remedy, Run, Severity, Verdict
 from auditor.report import Format, Options, outline
 from auditor.report.page import Page
 
@@ -21,6 +21,7 @@ EVIDENCE_SHOWN = 4
 DETAILS_SHOWN = 3
 CHANGES_SHOWN = 20
 NOTES_SHOWN = 10
+COMMANDS_SHOWN = 3
 COMMAND_LIMIT = 120
 """Characters of a command beside its evidence; a longer one loses its middle."""
 
@@ -117,9 +118,23 @@ def tell(page: Page, case: outline.Case) -> None:
     _proof(page, groups)
     for remedy in dict.fromkeys(group[0].remedy for group in groups if group[0].remedy):
         page.field("remedy", remedy)
+    typed: dict[tuple[str, str], Remedy] = {}
+    for item in (item for group in groups for finding in group for item in finding.commands):
+        known = typed.setdefault((item.device, item.source), item)
+        if _blank(known) and not _blank(item):
+            typed[item.device, item.source] = item
+    for item in list(typed.values())[:COMMANDS_SHOWN]:
+        page.field("to type", f"on {item.device} ({item.source}):")
+        for line in item.lines:
+            page.line(line, lead="    > ", lead_style="dim")
     for number, step in enumerate(cause.work_order, start=1):
         page.field("step" if number == 1 else "", f"{number}. {step}")
     page.field("rule", f"{outline.few(case.rules, GROUPS_SHOWN)}   {_history(case)}".rstrip(), "dim")
+
+
+def _blank(remedy: Remedy) -> bool:
+    """Whether a word still stands where a person must put a value."""
+    return any(re.search(r"(?:^| )[A-Z]{3,}(?: |$)", line) for line in remedy.lines)
 
 
 def _objects(case: outline.Case, group: Iterable[Finding]) -> list[str]:

@@ -17,7 +17,7 @@ from typing import Protocol
 from auditor import __version__, evidence
 from auditor.checks import peers, rules
 from auditor.collect import Collector
-from auditor.evaluate import causes, expiry, findings
+from auditor.evaluate import causes, expiry, findings, remedies
 from auditor.evaluate import ends as link_ends
 from auditor.evaluate.device import Judged, lines, selected
 from auditor.evaluate.peers import Census
@@ -239,6 +239,7 @@ def _finish(
         )
         found, resolved, unverified = list(report.findings), tuple(report.resolved), tuple(report.unverified)
     found, grouped = causes.gather(found, said)
+    found = remedies.tell(found, {name: device.platforms for name, device in project.devices.items()})
     return Run(
         id=run_id,
         started_at=started,

@@ -23,7 +23,7 @@ from auditor import yamldoc
 from auditor.canonical import printable
 from auditor.checks import rules
 from auditor.errors import ExitCode, SetupError
-from auditor.evaluate import causes
+from auditor.evaluate import causes, remedies
 from auditor.model import Cause, Finding, Rule, RuleKind, Severity, Verdict
 from auditor.plan.paths import devices_between
 from auditor.plan.tiers import hosts as hosts_of
@@ -171,6 +171,7 @@ def _triage(
         notes.append("the plan has no link of these devices, so nothing is known of their way")
     finished = [run for run in store.runs() if run.status == "finished"]
     findings, told = causes.gather([*store.findings(), *(logged or ())])
+    findings = remedies.tell(findings, {device: item.platforms for device, item in project.devices.items()})
     of_job = {finding.fingerprint for finding in logged or ()}
     suspects, beside = _suspects(symptom, findings, told, way, of_job)
     ask_log = () if logged is not None else tuple(sorted(rule.id for rule in rules().values() if _by_log(rule, symptom)))
@@ -279,7 +280,8 @@ def _plain(suspect: Suspect) -> dict[str, Any]:
         "findings": [
             {
                 "fingerprint": item.fingerprint, "rule": item.rule, "object": item.object, "message": item.message,
-                "remedy": item.remedy, "first_seen": item.first_seen,
+                "remedy": item.remedy,
+                "commands": [line for remedy in item.commands for line in remedy.lines], "first_seen": item.first_seen,
                 "evidence": [
                     {"device": line.device, "command": line.command, "locator": line.locator, "excerpt": line.excerpt}
                     for line in item.evidence

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.skipif(not CASE.is_dir(), reason="the field cases are n
 PORTS = ("Ethernet1/1", "Ethernet2/1")
 BASELINE = "profile: case-leaf\nversion: 1.0.0\nchanges: first version\nexpect:\n" + "".join(
     f'  - {{id: lossless.pfc_{at}, at: "qos_port[{port}].pfc_priorities@configured", eq: [3], severity: error, why: no drop}}\n'
-    f'  - {{id: lossless.watchdog_{at}, at: "queue[{port},3].watchdog_detection_s@configured", eq: 0.2, severity: error, why: storms}}\n'
+    f'  - {{id: lossless.dog_{at}, at: "queue[{port},3].watchdog_detection_s@configured", eq: 0.2, severity: error, why: w}}\n'
     for at, port in enumerate(PORTS, start=1)
 )
 UNUSABLE = ("sw-a", "sw-b", "sw-c")
@@ -60,7 +60,7 @@ def judge(answer: Answer) -> None:
     (cause,) = report["causes"]
     assert cause["severity"] == "error"
     members = {item["rule"]: item for item in report["findings"] if item["cause"] == cause["id"]}
-    assert members.keys() <= {"lossless.pfc_1", "lossless.watchdog_1"}, "without PFC there is no queue to watch: one cause"
+    assert members.keys() <= {"lossless.pfc_1", "lossless.dog_1"}, "without PFC there is no queue to watch: one cause"
     assert members["lossless.pfc_1"]["devices"] == ["sw-f"]
     assert all("Ethernet1/1" in item["address"] for item in members.values())
     blind = {
