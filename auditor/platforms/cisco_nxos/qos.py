@@ -59,6 +59,7 @@ def _read(body: str) -> _Running:
 
 def running(body: str, _parameters: Mapping[str, str]) -> Iterator[Normalised]:
     """Every port with a line of QoS, the map of each policy, and whether queues mark. The last block may be cut: left out."""
+    body = body[max(0, body.find("!Command:")) :]  # a recorded answer may begin with the prompt and the command
     foreign = next((line for line in body.splitlines() if line.strip() and not _LINE.match(line)), None)
     if foreign is not None:
         for row_type in (QosPort, DscpMap, Queue):
