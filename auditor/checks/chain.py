@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from auditor.address import Address
 from auditor.checks.hops import READS
-from auditor.checks.routes import Routes, count_hosts
+from auditor.checks.routes import Routes, count_hosts, counted, whole_plan
 from auditor.model import (
     Deviation,
     Gap,
@@ -101,7 +101,7 @@ def _judge(links: Sequence[Link]) -> Iterator[Judgement]:
         else:
             yield from _whole(end)
     if breaks:
-        yield from _told(breaks, Routes(links) if _whole_plan(links) else None)
+        yield from _told(breaks, Routes(links) if whole_plan(links) else None)
 
 
 def _first(end: LinkEnd) -> _Break | None:
@@ -142,16 +142,8 @@ def _touched(group: Sequence[_Break], routes: Routes | None) -> str:
     if routes is not None:
         places = [(item.end.device, item.end.port) for item in group]
         paths, hosts = sum(routes.crossing.get(place, 0) for place in places), count_hosts(routes.hosts.get(p, 0) for p in places)
-        words += [_counted(paths, "path"), _counted(hosts, "host")] if paths else []
+        words += [counted(paths, "path"), counted(hosts, "host")] if paths else []
     return "; touches " + ", ".join(words) if words else ""
-
-
-def _counted(number: int, what: str) -> str:
-    """A number in words; through parallel cables and tiers, routes become very many, of which the size is enough."""
-    for unit, name in ((10**9, "billion"), (10**6, "million")):
-        if number >= unit:
-            return f"{number / unit:,.1f} {name} {what}s"
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def _deviation(item: _Break, touched: str) -> Deviation:
@@ -170,11 +162,6 @@ def _deviation(item: _Break, touched: str) -> Deviation:
         shared=cell.shared,
         severity=item.severity,
     )
-
-
-def _whole_plan(links: Iterable[Link]) -> bool:
-    """Whether these are the links of a whole plane. With stored or missing far ends only a part of them is at hand."""
-    return not any(end.stale_of or (end.gap and end.gap.reason is GapReason.NOT_COLLECTED) for link in links for end in link.ends)
 
 
 def _object(end: LinkEnd) -> Spot:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from auditor.address import Address
-from auditor.checks.routes import Routes, count_hosts
+from auditor.checks.routes import Routes, count_hosts, counted, whole_plan
 from auditor.model import (
     Deviation,
     Gap,
@@ -48,7 +48,8 @@ def path_too_small(links: Sequence[Link], context: RuleContext) -> Iterator[Judg
 
     Needed are the RDMA MTU of the plane in `fabric.yaml` and 96 bytes of headers in an IP packet; between switches also the bytes
     of the plane's `encapsulation` and `overhead_bytes`. A finding is told once for each narrow port, with the paths and hosts
-    that it touches. Planes without an RDMA MTU are not judged.
+    that it touches. Not judged are planes without an RDMA MTU, ports that are switched off, cables inside a tier, which no path
+    takes, and InfiniBand: the MTU of its interfaces is that of IPoIB, which RDMA does not go through.
 
     Why it matters: one leaf-spine cable without jumbo frames swallows the large packets of every path that is hashed onto it.
     Pings are small and pass, so the fabric looks whole while jobs are slow or hang.
@@ -68,10 +69,13 @@ def _judge(links: Sequence[Link], plane: Plane, context: RuleContext) -> Iterato
     tiers = context.tiers.get(plane.name)
     narrow: list[tuple[LinkEnd, int, int]] = []
     for link in links:
-        between = tiers is not None and all(tiers.of.get(end.device, 0) > 0 for end in link.ends)
+        heights = [tiers.of.get(end.device, 0) if tiers is not None else 0 for end in link.ends]
+        between = min(heights) > 0
+        if between and heights[0] == heights[1]:
+            continue
         need = (plane.rdma_mtu or 0) + ROCE_BYTES + (plane.overhead_bytes if between else 0)
         for end in link.ends:
-            if end.device not in context.judged:
+            if end.device not in context.judged or _outside(end):
                 continue
             fact = end.fact("interface.mtu")
             object_ = Spot(end.device, Address("interface", (end.interface or end.port,), "mtu"))
@@ -84,9 +88,15 @@ def _judge(links: Sequence[Link], plane: Plane, context: RuleContext) -> Iterato
             else:
                 narrow.append((end, fact.value, need))
     if narrow:
-        routes = Routes(links) if tiers is not None and {0, 1} <= set(tiers.of.values()) else None
+        routes = Routes(links) if tiers is not None and whole_plan(links) else None
         for end, size, need in narrow:
             yield _told(end, size, need, plane, routes)
+
+
+def _outside(end: LinkEnd) -> bool:
+    """Whether no RDMA packet is bound by the MTU of this interface."""
+    enabled, layer = (end.facts.get(name) for name in ("interface.enabled", "rdma_port.link_layer"))
+    return (enabled is not None and enabled.value is False) or (layer is not None and layer.value == "infiniband")
 
 
 def _told(end: LinkEnd, size: int, need: int, plane: Plane, routes: Routes | None) -> Judgement:
@@ -96,7 +106,7 @@ def _told(end: LinkEnd, size: int, need: int, plane: Plane, routes: Routes | Non
     if routes is not None and routes.crossing.get((end.device, end.port)):
         place = (end.device, end.port)
         hosts = count_hosts([routes.hosts[place]])
-        touched = f"; touches {routes.crossing[place]:,} paths of {hosts} host{'' if hosts == 1 else 's'} below it"
+        touched = f"; touches {counted(routes.crossing[place], 'path')} of {counted(hosts, 'host')} below it"
     return failed(
         Spot(end.device, Address("interface", (end.interface or end.port,), "mtu")),
         Deviation(

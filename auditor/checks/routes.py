@@ -19,7 +19,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from auditor.model import Link, LinkEnd
+from auditor.model import GapReason, Link, LinkEnd
 from auditor.model.device import is_host
 
 Place = tuple[str, str]
@@ -75,6 +75,19 @@ def count_hosts(sets: Iterable[int]) -> int:
     for each in sets:
         all_of_them |= each
     return all_of_them.bit_count()
+
+
+def counted(number: int, what: str) -> str:
+    """A number in words; through parallel cables and tiers, routes become very many, of which the size is enough."""
+    for unit, name in ((10**9, "billion"), (10**6, "million")):
+        if number >= unit:
+            return f"{number / unit:,.1f} {name} {what}s"
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def whole_plan(links: Iterable[Link]) -> bool:
+    """Whether these are the links of a whole plane. With stored or missing far ends only a part of them is at hand."""
+    return not any(end.stale_of or (end.gap and end.gap.reason is GapReason.NOT_COLLECTED) for link in links for end in link.ends)
 
 
 def sends(end: LinkEnd) -> bool:

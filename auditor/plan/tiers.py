@@ -22,7 +22,10 @@ _ADAPTER = re.compile(
 )
 
 
-_MANAGEMENT = re.compile(r"(eth|mgmt|management|ma|me|fxp|em|bmc|ipmi|console|con|usb)[\d/.:-]*", re.IGNORECASE)
+_MANAGEMENT = re.compile(
+    r"eth\d+|(mgmt|management|ma|me|meth|mge|m-gigabitethernet|fxp|em|bmc|ipmi|console|con|usb)[\d/.:-]*", re.IGNORECASE
+)
+"""`eth0`, but not `Eth1/1`, which is a front port in the short form of NX-OS."""
 
 
 def is_management(port: str) -> bool:
@@ -204,12 +207,16 @@ def some(names: Iterable[str], most: int = 4) -> str:
 
 
 def tiers(plan: Plan, devices: Mapping[str, Device]) -> dict[str, Tiers]:
-    """The shape of every plane in the form that fabric rules get: tier by device, and the switches above each switch."""
+    """The shape of every plane in the form that fabric rules get: tier by device, and the switches above each switch.
+
+    A switch that hangs in a plane by its management ports alone is no switch of it, but one more device at its edge: tier 0.
+    """
     endpoints = hosts(plan, devices)
     out = {}
     for shape in shapes(plan, endpoints, devices):
-        of = {name: load.tier for name, load in shape.loads.items()}
+        switching = {end.device for link in shape.links for end in (link.a, link.b) if not is_management(end.port)} - endpoints
+        of = {name: load.tier if name in switching else 0 for name, load in shape.loads.items()}
         of.update({host.device: 0 for host, _, _ in shape.host_links})
-        up = {name: frozenset(load.far()) for name, load in shape.loads.items() if load.up}
-        out[shape.name] = Tiers(of, up, shape.compute)
+        up = {name: switching.intersection(load.far()) for name, load in shape.loads.items() if of[name]}
+        out[shape.name] = Tiers(of, {name: frozenset(far) for name, far in up.items() if far}, shape.compute)
     return out

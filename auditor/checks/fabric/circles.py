@@ -1,9 +1,9 @@
 """Circles of buffers: cables between switches of one tier, and whether pauses can wait for each other through them.
 
-Assumed routing, which is printed with each finding: at a switch no packet that came down goes up again, except that a cable
-between two switches of one tier may be entered and left in any direction. Without such cables no circle can close: a way climbs,
-turns once and descends. So only they are nodes here, each in both directions, and an edge leads from one to the next that a
-packet can reach: at the same switch, or up over a common switch above and down again.
+Assumed routing, which is printed with each finding: at a switch no packet that came down goes up again or straight back to where
+it came from, except that a cable between two switches of one tier may be entered and left in any direction. Without such cables
+no circle can close: a way climbs, turns once and descends. So only they are nodes here, each in both directions, and an edge
+leads from one to the next that a packet can reach: at the same switch, or up over a common switch above and down again.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import networkx as nx
 
 from auditor.address import Address
-from auditor.checks.fabric.shape import Cable, cables, end_at, mine, port_spot, proofs
+from auditor.checks.fabric.shape import GONE, Cable, cables, end_at, mine, port_spot, proofs
 from auditor.model import (
     Deviation,
     Gap,
@@ -35,8 +35,8 @@ from auditor.model import (
 )
 
 ROUTING = (
-    "assumed routing: what came down to a switch does not go up again; a cable between switches of one tier is entered and left "
-    "in any direction"
+    "assumed routing: what came down to a switch does not go up again, and nothing goes straight back; a cable between switches "
+    "of one tier is entered and left in any direction"
 )
 MOST = 1000
 """Cables inside tiers above which a fabric is no Clos (a torus, a dragonfly), and this says nothing about it."""
@@ -100,7 +100,8 @@ def pfc_deadlock_possible(links: Sequence[Link], context: RuleContext) -> Iterat
 
     A full buffer pauses the port that feeds it, whose buffer then fills, and so on; where that leads back to the first one
     nothing ever moves again. Looked at are the cables that are there, planned or not. Assumed routing: what came down to a switch
-    does not go up again; a cable between switches of one tier is entered and left in any direction.
+    does not go up again, and nothing goes straight back; a cable between switches of one tier is entered and left in any
+    direction.
 
     Why it matters: a deadlock freezes some hosts for good while all others run and every link is up. It takes a temporary
     jumper and one burst.
@@ -108,12 +109,11 @@ def pfc_deadlock_possible(links: Sequence[Link], context: RuleContext) -> Iterat
     closed: set[str] = set()
     told: set[str] = set()
     for plane, found in _flat(links, context).items():
-        tiers = context.tiers[plane]
         if len(found) > MOST:
             yield _too_many(plane, found, context)
             continue
         classes = [item for item in _plane(context, plane).classes if item.lossless]
-        for circle in _circles(found, tiers) if classes else ():
+        for circle in _circles(found, _Above(_upwards(links, plane, context.tiers[plane]))) if classes else ():
             if circle[0].name in told:  # switches of several planes
                 continue
             told.add(circle[0].name)
@@ -172,13 +172,30 @@ def _lossless(context: RuleContext, plane: str) -> bool:
     return any(item.lossless for item in _plane(context, plane).classes)
 
 
-def _circles(found: Sequence[Cable], tiers: Tiers) -> Iterator[tuple[Cable, ...]]:
+def _upwards(links: Sequence[Link], plane: str, tiers: Tiers) -> Mapping[str, set[str]]:
+    """The switches above each switch, over the cables as they are: without those that are gone, with those that nobody planned.
+
+    What is out of sight of this run is taken to be as planned.
+    """
+    up = {device: set(above) for device, above in tiers.up.items()}
+    for link in links:
+        low, high = sorted((end.device for end in link.ends), key=lambda device: tiers.of.get(device, 0))
+        if link.plan is not None and link.plan.plane == plane and link.verdict in GONE:
+            up.get(low, set()).discard(high)
+    for cable in cables(links):
+        low, high = sorted((cable.one[0], cable.other[0]), key=lambda device: tiers.of.get(device, 0))
+        own = not cable.planned or (cable.link.plan is not None and cable.link.plan.plane == plane)
+        if own and 0 < tiers.of.get(low, 0) < tiers.of.get(high, 0):
+            up.setdefault(low, set()).add(high)
+    return up
+
+
+def _circles(found: Sequence[Cable], above: _Above) -> Iterator[tuple[Cable, ...]]:
     """Every set of cables through which buffers wait in a circle; first the one that closes it: not planned, heard of last."""
     by_pair: dict[frozenset[str], list[Cable]] = defaultdict(list)
     for cable in found:
         by_pair[frozenset((cable.one[0], cable.other[0]))].append(cable)
     hops = [hop for one, other in map(sorted, by_pair) for hop in ((one, other), (other, one))]
-    above = _Above(tiers.up)
     graph: nx.DiGraph[Hop] = nx.DiGraph()
     graph.add_nodes_from(hops)
     for hop in hops:
@@ -200,7 +217,7 @@ def _circles(found: Sequence[Cable], tiers: Tiers) -> Iterator[tuple[Cable, ...]
 class _Above:
     """Which switches two switches have above them in common: over those a packet gets from one to the other."""
 
-    up: Mapping[str, frozenset[str]]
+    up: Mapping[str, set[str]]
 
     def joined(self, one: str, other: str) -> bool:
         """Whether there is a way that climbs from one switch, turns once and descends to the other; not to itself."""

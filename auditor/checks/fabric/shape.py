@@ -7,9 +7,11 @@ from dataclasses import dataclass, replace
 
 from auditor.model import Link, LinkEnd, LinkVerdict, Place, RuleContext, Spot
 
-ALIVE = (LinkVerdict.PROVEN, LinkVerdict.PROVEN_ONE_END, LinkVerdict.LINK_ONLY)
-"""Verdicts by which a planned cable carries traffic where it should."""
+ALIVE = (LinkVerdict.PROVEN, LinkVerdict.PROVEN_ONE_END, LinkVerdict.LINK_ONLY, LinkVerdict.DEGRADED)
+"""Verdicts by which a planned cable carries traffic where it should, if not all that it should."""
 ABSENT_CABLES = (LinkVerdict.MISSING, LinkVerdict.NOT_YET)
+GONE = (*ABSENT_CABLES, LinkVerdict.WRONG)
+"""Verdicts by which the planned cable is not where the plan has it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,6 +41,16 @@ class _Leaf:
     def uplinks(self) -> list[Link]:
         return [link for _, links in sorted(self.up.items()) for link in links]
 
+    def sorted(self) -> tuple[list[Link], list[Link], list[Link]]:
+        """The uplinks that carry traffic, those that are known not to, and those of which nothing is known."""
+        alive: list[Link] = []
+        lost: list[Link] = []
+        blind: list[Link] = []
+        for link in self.uplinks:
+            kind = alive if _alive(link, self.device) else blind if link.verdict is LinkVerdict.UNKNOWN else lost
+            kind.append(link)
+        return alive, lost, blind
+
 
 @check(
     reads=("interface.up", "interface.speed"),
@@ -66,17 +76,14 @@ def oversubscribed(links: Sequence[Link], context: RuleContext) -> Iterator[Judg
         if not context.tiers[leaf.plane].compute or _rate(leaf.uplinks, planned=True) < _rate(leaf.down, planned=True):
             continue
         needed = _rate([link for link in leaf.down if link.verdict is not LinkVerdict.NOT_YET], planned=True)
-        alive = [link for link in leaf.uplinks if _alive(link, leaf.device)]
-        lost = [link for link in leaf.uplinks if link not in alive and link.verdict is not LinkVerdict.UNKNOWN]
-        blind = [link for link in leaf.uplinks if link not in alive and link not in lost]
-        has = _rate(alive, device=leaf.device)
+        alive, lost, blind = leaf.sorted()
+        has = _rate(alive)
         if has >= needed:
             yield passed(object_)
         elif has + _rate(blind, planned=True) >= needed:
             yield _blind(object_, blind)
         else:
-            slow = [link for link in alive if _rate([link], device=leaf.device) < _rate([link], planned=True)]
-            yield failed(object_, _deviation(leaf, [*lost, *slow], needed, has))
+            yield failed(object_, _deviation(leaf, [*lost, *filter(_slow, alive)], needed, has))
 
 
 @check(
@@ -103,14 +110,13 @@ def uplinks_asymmetric(links: Sequence[Link], context: RuleContext) -> Iterator[
             yield _blind(object_, blind)
             continue
         alive = {far: [link for link in some if _alive(link, leaf.device)] for far, some in leaf.up.items()}
-        has = {far: _rate(some, device=leaf.device) for far, some in alive.items()}
+        has = {far: _rate(some) for far, some in alive.items()}
         if len(set(has.values())) == 1 or all(link.verdict is LinkVerdict.NOT_YET for link in leaf.uplinks):
             yield passed(object_)
             continue
         most = max(has.values())
         less = {far: rate for far, rate in sorted(has.items()) if rate < most}
-        odd = [link for far in less for link in leaf.up[far] if _rate([link], device=leaf.device) < _rate([link], planned=True)]
-        odd += [link for far in less for link in leaf.up[far] if link not in odd and not _alive(link, leaf.device)]
+        odd = [link for far in less for link in leaf.up[far] if not _alive(link, leaf.device) or _slow(link)]
         told = ", ".join(f"{far} {_said(rate)}" for far, rate in less.items())
         yield failed(
             object_,
@@ -148,16 +154,19 @@ def _alive(link: Link, device: str) -> bool:
     return link.verdict in ALIVE and end_at(link, device).fact("interface.up").value is not False
 
 
-def _rate(links: Sequence[Link], *, planned: bool = False, device: str = "") -> int:
-    """Bits per second of cables, as planned or as they run; each counts 1 where the plan gives no speeds."""
+def _rate(links: Sequence[Link], *, planned: bool = False) -> int:
+    """Bits per second of cables, as planned or as they run, by the slower end; each counts 1 where the plan gives no speeds."""
     total = 0
     for link in links:
         wanted = link.plan.speed if link.plan is not None else None
-        seen = end_at(link, device).fact("interface.speed").value if device else None
-        if planned and link.verdict is LinkVerdict.NOT_YET and device:
-            continue
-        total += (seen if isinstance(seen, int) and not planned and wanted is not None else wanted) or 1
+        told = [] if planned or wanted is None else [end.fact("interface.speed").value for end in link.ends]
+        seen = [speed for speed in told if isinstance(speed, int)]
+        total += min(seen, default=wanted) or 1
     return total
+
+
+def _slow(link: Link) -> bool:
+    return _rate([link]) < _rate([link], planned=True)
 
 
 def _deviation(leaf: _Leaf, lost: Sequence[Link], needed: int, has: int) -> Deviation:
