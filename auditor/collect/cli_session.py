@@ -2,19 +2,19 @@
 
 Netmiko logs in, turns paging off and widens the terminal. No mark can be printed there, so the end of an answer is proven in
 another way: the prompt stands on the last lines and nothing more comes; then an empty line is typed, and what comes back must be
-one more prompt and nothing else. Where text like the prompt stands in the middle of an answer, the rest of the answer comes
-instead, and reading goes on.
+one more prompt and nothing else. Where text like the prompt stood in the middle of an answer, the rest of the answer comes back
+instead: then the command is asked once more in a new session, with a longer wait.
 """
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Sequence
 from typing import Any
 
 import paramiko
 
+from auditor.collect import screen
 from auditor.collect.exec_channel import Limits
 from auditor.collect.output import Answer
 from auditor.collect.script import GRACE, Command
@@ -22,12 +22,15 @@ from auditor.collect.ssh import Deadline, Dialler, Unreached
 from auditor.collect.terminal import Overflow, login, why
 from auditor.model import GapReason
 
-QUIET = 0.15
-"""Seconds without a byte after which an end is looked for. An answer that pauses longer is read on: see above."""
+QUIET, PATIENT = 0.1, 1.0
+"""Seconds without a byte after which an end is looked for: at first, and where the first look was wrong. Being too short costs
+time and never a wrong answer."""
 
 _POLL = 0.01
-_ECHO_LINES = 6
-"""Lines that the echo of one command may take where the terminal wraps or repeats it."""
+
+
+class _Unproven(Exception):
+    """What looked like the end of an answer was none; an empty line was typed into its middle."""
 
 
 class CliConnection:
@@ -87,17 +90,17 @@ class CliConnection:
         """A session with paging off, and its prompt: what two empty lines bring back alike."""
         assert self._transport is not None
         self._netmiko = login(self._extras["device_type"], self._transport, self.deadline, self.limits.output)
-        self._until_quiet(self.deadline.left(5), lines=0)
+        self._until_quiet(self.deadline.left(5), QUIET, lines=0)
         for _ in range(3):
-            replies = [self._empty_line(self.deadline.left(10)) for _ in range(2)]
+            replies = [screen.lines(self._empty_line(self.deadline.left(10), QUIET)) for _ in range(2)]
             if replies[0] and replies[0] == replies[1]:
                 self._prompt = replies[0]
                 return
         raise Unreached(GapReason.UNPARSED, "no prompt was found: two empty lines were answered differently")
 
-    def _empty_line(self, seconds: float) -> tuple[str, ...]:
+    def _empty_line(self, seconds: float, quiet: float) -> str:
         self._netmiko.write_channel(self._netmiko.RETURN)
-        return _lines(self._until_quiet(seconds, lines=1))
+        return self._until_quiet(seconds, quiet, lines=max(1, len(self._prompt)))
 
     def _one(self, command: Command) -> Answer:
         if self.deadline.over:
@@ -106,9 +109,7 @@ class CliConnection:
             return Answer(failure=GapReason.UNREACHABLE, detail="not asked: the connection broke before")
         begin = time.monotonic()
         try:
-            if self._netmiko is None:
-                self._start()
-            body = self._send(command.text, begin + min(command.seconds + GRACE, self.deadline.left()))
+            body = self._proven(command)
         except Exception as error:
             self._leave()
             seconds = time.monotonic() - begin
@@ -119,88 +120,66 @@ class CliConnection:
             return Answer(failure=failure.reason, detail=failure.detail, seconds=seconds)
         return Answer(body.encode(), seconds=time.monotonic() - begin)
 
-    def _send(self, text: str, end: float) -> str:
+    def _proven(self, command: Command) -> str:
+        """The answer to a command; asked once more, in a new session and with more patience, where its end was not proven."""
+        for quiet in (QUIET, PATIENT):
+            if self._netmiko is None:
+                self._start()
+            end = time.monotonic() + min(command.seconds + GRACE, self.deadline.left())
+            try:
+                return self._send(command.text, end, quiet)
+            except _Unproven:
+                self._leave()
+        raise Unreached(
+            GapReason.TRUNCATED, "where the answer ends could not be told: text like the prompt, and pauses, stand in it"
+        )
+
+    def _send(self, text: str, end: float, quiet: float) -> str:
         """Type one line; what came back without its echo and the prompt. Raises Unreached when no end comes in time."""
         self._netmiko.taken = 0
         self._netmiko.write_channel(f"{text}{self._netmiko.RETURN}")
+        shown = self._until_prompt(end, quiet)
+        reply = self._empty_line(max(_POLL, end - time.monotonic()), quiet)
+        if not reply.strip():
+            raise Unreached(GapReason.TIMEOUT, "the prompt came, and after it an empty line was not answered in time")
+        if not screen.at_prompt(reply, self._prompt) or len(screen.lines(reply)) != len(self._prompt):
+            raise _Unproven
+        answer = screen.without_echo(screen.rendered(shown), text, self._prompt[-1])
+        return screen.without_prompt(answer, self._prompt)
+
+    def _until_prompt(self, end: float, quiet: float) -> str:
+        """Read until the last lines are the prompt and nothing more comes; a pager is answered with a blank and taken out."""
         shown = ""
         while True:
-            shown += self._until_prompt(end, shown)
-            self._netmiko.write_channel(self._netmiko.RETURN)
-            more = self._until_quiet(max(_POLL, end - time.monotonic()), lines=1)
-            if _lines(more) == self._prompt:
-                return self._without_prompt(_without_echo(shown, text, self._prompt[-1]))
-            shown += more
-
-    def _until_prompt(self, end: float, before: str) -> str:
-        """Read until the last lines are the prompt and nothing more comes, answering pagers with a blank."""
-        taken = ""
-        while True:
-            taken += self._until_quiet(max(_POLL, end - time.monotonic()), lines=0)
-            whole = before + taken
-            if _lines(whole)[-len(self._prompt) :] == self._prompt:
-                return taken
+            shown += self._until_quiet(max(_POLL, end - time.monotonic()), quiet, lines=0)
+            if screen.at_prompt(shown, self._prompt):
+                return shown
             if time.monotonic() >= end:
-                raise Unreached(GapReason.TIMEOUT, f"no prompt at the end of the answer in time ({len(whole)} characters came)")
-            if any(re.search(rf"(?:{pager})\s*\Z", whole) for pager in self._extras.get("pagers", ())):
+                raise Unreached(GapReason.TIMEOUT, f"no prompt at the end of the answer in time ({len(shown)} characters came)")
+            before = screen.before_pager(shown, self._extras.get("pagers", ()))
+            if before is not None:
                 self._netmiko.write_channel(" ")
+                more = self._until_quiet(max(_POLL, end - time.monotonic()), quiet, lines=1)
+                shown = before + screen.after_pager(more)
 
-    def _until_quiet(self, seconds: float, lines: int) -> str:
-        """What comes until nothing came for QUIET, or `seconds` are over; with `lines` at least so many lines are waited for."""
-        text, now = "", time.monotonic()
-        end, last = now + seconds, now
-        while now < end:
+    def _until_quiet(self, seconds: float, quiet: float, lines: int) -> str:
+        """What comes until nothing came for `quiet`, or `seconds` are over; at least so many lines are waited for."""
+        parts: list[str] = []
+        last = time.monotonic()
+        end = last + seconds
+        while (now := time.monotonic()) < end:
             more = self._netmiko.read_channel()
-            now = time.monotonic()
             if more:
-                text, last = text + more, now
-            elif now - last >= QUIET and len(_lines(text)) >= lines:
+                parts.append(more)
+                last = now
+            elif now - last >= quiet and (not lines or len(screen.lines("".join(parts))) >= lines):
                 break
             else:
                 time.sleep(_POLL)
-        return _plain(text)
-
-    def _without_prompt(self, text: str) -> str:
-        """The text without the prompt at its end."""
-        rows = text.split("\n")
-        wanted = list(self._prompt)
-        while rows and (not rows[-1].strip() or (wanted and rows[-1].strip() == wanted[-1])):
-            if rows.pop().strip():
-                wanted.pop()
-        return "\n".join(rows) + "\n" if rows else ""
+        return "".join(parts)
 
     def _leave(self) -> None:
         """Give up a session in which a command hangs; the next one starts a new session."""
         if self._netmiko is not None and self._netmiko.remote_conn is not None:
             self._netmiko.remote_conn.close()
         self._netmiko = None
-
-
-def _plain(text: str) -> str:
-    """Text with plain line ends. A carriage return inside a line begins it anew only after blanks, as pagers print it."""
-    text = re.sub(r"\r+\n", "\n", text)
-    return re.sub(r"\r(?!\n)", "", text)
-
-
-def _lines(text: str) -> tuple[str, ...]:
-    """The lines that hold something."""
-    return tuple(line.strip() for line in text.split("\n") if line.strip())
-
-
-def _without_echo(text: str, command: str, prompt: str) -> str:
-    """The text without the line that was typed: the terminal may wrap it, move back in it, or print it twice with the prompt."""
-    text = re.sub(r"[^\b\n]\x08|\x08", "", text)
-    wanted = re.sub(r"\s", "", command)
-    rows = text.split("\n")
-    while True:
-        seen = ""
-        for at, row in enumerate(rows[:_ECHO_LINES], start=1):
-            seen += re.sub(r"\s", "", row.replace("$", "") if seen else row)
-            bare = seen.removeprefix(re.sub(r"\s", "", prompt))
-            if bare == wanted:
-                rows = rows[at:]
-                break
-            if seen and not (wanted.startswith(bare) or re.sub(r"\s", "", prompt).startswith(seen)):
-                return "\n".join(rows)
-        else:
-            return "\n".join(rows)

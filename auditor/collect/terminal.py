@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import codecs
 import re
+import time
+from collections.abc import Callable
 from typing import Any
 
 import netmiko
@@ -19,13 +21,25 @@ FAILURES: tuple[tuple[type[BaseException], GapReason, str], ...] = (
     (netmiko.NetmikoTimeoutException, GapReason.TIMEOUT, "no answer in time"),
     (netmiko.exceptions.ReadException, GapReason.TRUNCATED, "the connection was closed"),
     (netmiko.exceptions.WriteException, GapReason.UNREACHABLE, "the connection was closed"),
-    (ValueError, GapReason.UNPARSED, "no shell prompt was found"),
+    (ValueError, GapReason.UNPARSED, "no prompt was found"),
 )
 """What Netmiko raises; everything else is judged as in `ssh`."""
 
 _CHUNK = 65536
-_QUESTION = re.compile(r"\[(?:[Yy]es|[Yy])/(?:[Nn]o|[Nn])\]\s*:?\s*$")
-"""How a device asks at login: `Change now? [Y/N]:`."""
+_TAIL = 300
+QUESTION = re.compile(r"(?:[\[(](?:[Yy]es|[Yy])/(?:[Nn]o|[Nn])[\])]\s*[:?]?|[Pp]ass(?:word|phrase|code)[^\n:]{0,60}:)\s*\Z")
+"""How a device asks: `Change now? [Y/N]:`, `Enter new password:`."""
+
+_ASKED_OR_READY = r"[\]>]:?\s*$|assword[^\n:]*:\s*$"
+"""A question or a prompt of Huawei's at the end."""
+_SETTLE = 0.2
+_SILENT = 3.0
+"""Seconds in which the rest of a banner comes, and the first of one."""
+
+_BACK = re.compile(r"\x1b\[(\d{1,3})D")
+_CODE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[=>78])")
+_CUT_CODE = re.compile(r" ?\x1b(?:\[[0-?]{0,30}[ -/]{0,4})?\Z")
+"""Codes of a terminal: the cursor back by so many columns, any other, and one of which the end has not come yet."""
 
 
 class Overflow(Exception):
@@ -58,9 +72,12 @@ def login(device_type: str, transport: paramiko.Transport, deadline: Deadline, l
     kind = ssh_dispatcher(device_type)
 
     class Session(kind):  # type: ignore[misc, valid-type]
-        """Netmiko drains a channel without bound and drops bytes that a chunk cuts in two; this one does neither."""
+        """Netmiko drains a channel without bound, drops bytes and leaves codes that a chunk cuts in two, and types on when it is
+        asked something; this one does none of these."""
 
         taken = 0
+        tail = ""
+        held = ""
         _read_buffer: str
         decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
@@ -68,10 +85,20 @@ def login(device_type: str, transport: paramiko.Transport, deadline: Deadline, l
             return _Adopted(transport)
 
         def special_login_handler(self, delay_factor: float = 1.0) -> None:
-            """Netmiko answers what a device asks at login; on Huawei it would even save the configuration. Nothing is changed."""
+            """Netmiko answers what a device asks at login; on Huawei it would even save the configuration. Nothing is changed
+            here, and nothing typed before the device has said what it wants."""
             del delay_factor
             if device_type.startswith("huawei"):
                 decline(self)
+            else:
+                self._read_buffer = greeting(self)
+                refuse(self.tail)
+
+        def _test_channel_read(self, count: int = 40, pattern: str = "") -> str:
+            """Netmiko waits three seconds for a greeting to end, where it has no pattern; it has ended."""
+            if pattern or not self._read_buffer:
+                return str(super()._test_channel_read(count, pattern))
+            return self.read_channel()
 
         def read_channel(self) -> str:
             if deadline.over:
@@ -84,9 +111,18 @@ def login(device_type: str, transport: paramiko.Transport, deadline: Deadline, l
             self.taken += len(data)
             if self.taken > limit:
                 raise Overflow
-            text: str = self._read_buffer + self.strip_ansi_escape_codes(self.decoder.decode(data))
+            coded = self.held + self.decoder.decode(data)
+            cut = _CUT_CODE.search(coded)
+            self.held = cut.group() if cut else ""
+            text = plain(coded.removesuffix(self.held), self.strip_ansi_escape_codes)
+            self.tail = (self.tail + text)[-_TAIL:]
+            text = self._read_buffer + text
             self._read_buffer = ""
             return text
+
+        def write_channel(self, out_data: str) -> None:
+            refuse(self.tail)
+            super().write_channel(out_data)
 
     return Session(
         host=transport.getpeername()[0], device_type=device_type, username="", auth_timeout=deadline.left(),
@@ -94,20 +130,45 @@ def login(device_type: str, transport: paramiko.Transport, deadline: Deadline, l
     )  # fmt: skip
 
 
-def decline(session: Any) -> None:
-    """Say no to an offer to change the password; any other question is the device's reason not to be asked.
+def plain(text: str, strip: Callable[[str], str]) -> str:
+    """Text without the codes of a terminal. `strip` is Netmiko's; it knows those that stand for a line end, and forgets how far
+    the cursor went back, by which a pager takes itself away: that becomes as many backspaces."""
+    text = _BACK.sub(lambda found: "\b" * int(found.group(1)) if found.group(1) != "1" else found.group(), text)
+    return _CODE.sub("", strip(text))
 
-    Raises Unreached. Huawei asks whether an old password should be changed, and whether a risky configuration should be saved.
+
+def refuse(text: str) -> None:
+    """Raises Unreached where a device waits for an answer to a question: whatever is typed then could change something."""
+    if QUESTION.search(text):
+        asked = text.strip().splitlines()[-1]
+        raise Unreached(GapReason.AUTH, f"the device asks something that is not answered: {asked}")
+
+
+def greeting(session: Any) -> str:
+    """What a device says before anything is typed; a silent one is waited for a while."""
+    text, end = "", time.monotonic() + _SILENT
+    while time.monotonic() < end:
+        more = session.read_channel()
+        if text and not more:
+            break
+        text += more
+        time.sleep(_SETTLE if text else 0.01)
+    return text
+
+
+def decline(session: Any) -> None:
+    """Say no to an offer to change the password. Whatever else is asked, `refuse` lets nothing more be typed.
+
+    Huawei asks whether an old password should be changed, and whether a risky configuration should be saved.
     """
-    text = session.read_until_pattern(pattern=r"(?:[\]>]|\]:?)\s*$", read_timeout=20)
     for _ in range(3):
-        if _QUESTION.search(text) is None:
+        text = session.read_until_pattern(pattern=_ASKED_OR_READY, read_timeout=20)
+        time.sleep(_SETTLE)
+        text += session.read_channel()
+        if QUESTION.search(text) is None or "hange" not in text:
             return
-        if "hange" not in text:
-            asked = text.strip().splitlines()[-1]
-            raise Unreached(GapReason.AUTH, f"the device asks something at login that is not answered: {asked}")
+        session.tail = ""
         session.write_channel(f"N{session.RETURN}")
-        text = session.read_until_pattern(pattern=r"(?:[\]>]|\]:?)\s*$", read_timeout=20)
 
 
 def why(error: BaseException) -> Unreached:

@@ -29,7 +29,7 @@ class Manners:
     """How a vendor's command line behaves. `quiet`: what turns paging off, and what it answers; `width` likewise.
 
     `prompt` has `{name}`; `block` are lines that stand before every prompt. `refusal` is printed for an unknown command, which
-    stands there as `{command}`.
+    stands there as `{command}`. `erase` takes a pager away, `{columns}` wide.
     """
 
     prompt: str
@@ -38,7 +38,15 @@ class Manners:
     refusal: str
     block: str = ""
     others: Mapping[str, str] = field(default_factory=dict)
+    erase: str = "\r{blanks}\r"
 
+
+_BACK = "\x1b[{columns}D{blanks}\x1b[{columns}D"
+_VRP = Manners(
+    "<{name}>", "  ---- More ----",
+    {"screen-length 0 temporary": "Info: The configuration takes effect on the current user terminal interface only."},
+    "        ^\nError: Unrecognized command found at '^' position.", erase=_BACK,
+)  # fmt: skip
 
 MANNERS: Mapping[str, Manners] = {
     "arista_eos": Manners(
@@ -54,13 +62,11 @@ MANNERS: Mapping[str, Manners] = {
         "{master:0}",
         {"set cli screen-width 511": "Screen width set to 511", "set cli complete-on-space off": "Disabling complete-on-space"},
     ),
-    "huawei_vrp": Manners(
-        "<{name}>", "  ---- More ----",
-        {"screen-length 0 temporary": "Info: The configuration takes effect on the current user terminal interface only."},
-        "        ^\nError: Unrecognized command found at '^' position.",
-    ),
+    "huawei_vrp": _VRP,
+    "huawei_vrpv8": _VRP,
     "hp_comware": Manners(
         "<{name}>", "---- More ----", {"screen-length disable": ""}, "         ^\n % Unrecognized command found at '^' position.",
+        erase=_BACK,
     ),
     "mellanox_mlnxos": Manners(
         "{name} [standalone: master] # ", "lines 1-23", {"no cli session paging enable": ""},
@@ -68,18 +74,25 @@ MANNERS: Mapping[str, Manners] = {
     ),
     "dell_os10": Manners("{name}# ", "--More--", {"terminal length 0": ""}, "% Error: Unrecognized command."),
 }  # fmt: skip
-"""By the name of the platform."""
+"""By Netmiko's name of the device type."""
 
 ANY = Manners("{name}# ", "--More--", {"terminal length 0": ""}, "% Invalid input detected at '^' marker.")
 """For a platform that is not known here."""
 
 
 class CommandLine:
-    """One session on one channel. `answers` are looked up by the command as it is typed, blanks aside."""
+    """One session on one channel. `answers` are looked up by the command as it is typed, blanks aside; `typed` are the lines."""
 
     def __init__(
-        self, name: str, manners: Manners, answers: Iterable[Recorded], bad: Misbehaviour | None = None, prompt: str = ""
+        self,
+        name: str,
+        manners: Manners,
+        answers: Iterable[Recorded],
+        bad: Misbehaviour | None = None,
+        prompt: str = "",
+        typed: list[str] | None = None,
     ) -> None:
+        self.typed = [] if typed is None else typed
         self._manners, self._bad = manners, bad
         self._prompt = prompt or manners.prompt.format(name=name)
         self._answers = {_words(answer.command): answer for answer in reversed(list(answers))}
@@ -88,12 +101,15 @@ class CommandLine:
     def serve(self, channel: paramiko.Channel, send: Send, stopping: Callable[[], bool]) -> None:
         """Answer until the client leaves or the lab stops."""
         keys = _keys(channel, stopping)
+        if self._bad is not None and self._bad.kind is Kind.QUESTION and not self._ask(send, keys):
+            return
         self._show_prompt(send)
         line = b""
         for key in keys:
             if key == b"\n":
                 send(b"\r\n")
-                for text in self.reply(line.decode("utf-8", "replace")):
+                self.typed.append(line.decode("utf-8", "replace"))
+                for text in self.reply(self.typed[-1]):
                     self._print(text, send, keys)
                 line = b""
                 self._show_prompt(send)
@@ -119,6 +135,19 @@ class CommandLine:
             body = self._answers[command].body
             yield body[: len(body) // 2] if self._is(Kind.TRUNCATED, line) else body
 
+    def _ask(self, send: Send, keys: Iterator[bytes]) -> bool:
+        """Whether the client said no to a new password: whoever says anything else is let out."""
+        send(b"\r\nWarning: The password needs to be changed. Change now? [Y/N]:")
+        said = b""
+        for key in keys:
+            if key == b"\n":
+                self.typed.append(said.decode("utf-8", "replace"))
+                send(b"\r\n")
+                return said == b"N"
+            said += key
+            send(key)
+        return False
+
     def _is(self, kind: Kind, line: str) -> bool:
         return self._bad is not None and self._bad.kind is kind and self._bad.selects(line)
 
@@ -135,8 +164,12 @@ class CommandLine:
                 if next(keys, b"q") == b"q":
                     send(b"\r\n")
                     return
-                send(b"\r" + b" " * len(self._manners.pager) + b"\r")
-            send(row.rstrip("\r").encode("utf-8", "surrogateescape") + b"\r\n")
+                columns = len(self._manners.pager)
+                send(self._manners.erase.format(columns=columns, blanks=" " * columns).encode())
+            send(row.rstrip("\r").encode("utf-8", "surrogateescape"))
+            if self._bad is not None and self._bad.kind is Kind.PAUSE and row.endswith(self._prompt.strip()):
+                time.sleep(self._bad.number)
+            send(b"\r\n")
 
 
 def _words(text: str) -> str:

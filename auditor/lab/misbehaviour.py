@@ -23,9 +23,11 @@ class Kind(StrEnum):
     TRUNCATED = "truncated"  # part of a command line: matching answers stop half way, with exit status 0
     REJECTED = "rejected"  # part of a command line: matching commands are refused as unknown
     REFUSED_SUDO = "refused_sudo"  # sudo wants a password
+    PAUSE = "pause"  # seconds of silence behind text like its own prompt inside an answer (command lines that are no shells)
+    QUESTION = "question"  # asks at login whether the password shall be changed (command lines that are no shells)
 
 
-_NUMBERS = {Kind.SLOW: 2.0, Kind.TRICKLE: 1.0, Kind.DROP: 512.0, Kind.PAGER: 24.0}
+_NUMBERS = {Kind.SLOW: 2.0, Kind.TRICKLE: 1.0, Kind.DROP: 512.0, Kind.PAGER: 24.0, Kind.PAUSE: 0.5}
 _TEXTS = frozenset({Kind.TRUNCATED, Kind.REJECTED})
 
 

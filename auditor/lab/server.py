@@ -45,6 +45,7 @@ class Lab:
     `misbehaviours` maps device names to `kind` or `kind:argument` (see `misbehaviour.Kind`). `base_port` 0 lets the
     system choose; otherwise devices get base_port, base_port + 1 … in the order of their names. Use as a context
     manager, or call `start` and `stop`. `known` are the platforms there are, for their transports.
+    `typed` are the lines that devices were typed whose command line is no shell.
 
     Raises CaptureError for a folder that is no capture and SetupError for an
     unknown device or misbehaviour, or a port that is taken.
@@ -68,6 +69,7 @@ class Lab:
                 raise SetupError(f"{capture} holds no device {name!r}")
             self.misbehaviours[name] = misbehaviour.parse(text)
         self.ports: dict[str, int] = {}
+        self.typed: dict[str, list[str]] = {}
         self.directory = Path()
         self._base_port = base_port
         self._listeners: list[socket.socket] = []
@@ -155,7 +157,8 @@ class Lab:
         name = recording.no_shell(self._known)
         if not name:
             return None
-        return partial(CommandLine, recording.device, MANNERS.get(name, ANY), recording.answers, bad, recording.own_prompt)
+        manners, typed = MANNERS.get(self._known[name].netmiko, ANY), self.typed.setdefault(recording.device, [])
+        return partial(CommandLine, recording.device, manners, recording.answers, bad, recording.own_prompt, typed)
 
     def _accept(self, waiting: selectors.BaseSelector) -> None:
         with waiting:

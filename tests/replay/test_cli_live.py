@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,7 @@ import pytest
 
 from auditor import yamldoc
 from auditor.address import Layer
-from auditor.collect import Collected
-from auditor.collect.cli_session import _without_echo
+from auditor.collect import Collected, cli_session
 from auditor.collect.inventory import Inventory, Route
 from auditor.collect.live import LiveCollector
 from auditor.errors import SetupError
@@ -22,8 +22,19 @@ from auditor.lab.server import Lab
 from auditor.model import Device, Failure, Fill, GapReason, Parser, Platform, RawOutput, Source, Transport
 from auditor.settings import Collection, Credentials
 
-TYPES = {name: name for name in MANNERS}
-PAGERS = (r" ?-+\(?(?:[Mm]ore)\)?(?: \d+%\))?-*(?: More ----)?", r"lines \d+-\d+", r" *---- More ----")
+PAGERS = (r"--\s?[Mm]ore\s?--", r"---\(more\)---", r"lines \d+-\d+", r"---- More ----")
+TYPED = {
+    "arista_eos": ["terminal width 511", "terminal length 0"],
+    "cisco_nxos": ["terminal width 511", "terminal length 0"],
+    "juniper_junos": ["set cli screen-width 511", "set cli complete-on-space off", "set cli screen-length 0"],
+    "huawei_vrp": ["screen-length 0 temporary"],
+    "huawei_vrpv8": ["screen-length 0 temporary"],
+    "hp_comware": ["screen-length disable"],
+    "mellanox_mlnxos": ["no cli session paging enable"],
+    "dell_os10": ["terminal length 0"],
+}
+"""What docs/security.md says is typed besides the commands."""
+OWN_PROMPTS = {"huawei_vrpv8": "[~sw-1]", "hp_comware": "<sw-1>", "mellanox_mlnxos": "sw-1 [pod1: master] > "}
 
 
 def _nothing(data: Any, parameters: Mapping[str, str]) -> Iterable[Any]:
@@ -57,32 +68,39 @@ def prompt(name: str) -> str:
 
 
 def bodies(name: str) -> dict[str, str]:
+    own = OWN_PROMPTS.get(name, prompt(name)).strip()
     return {
-        "show version": f"version 9\n{prompt(name)}\ndescription {prompt(name)} show\n  {prompt(name)}\nlast line\n",
-        "show tech": "".join(f"row {at} {'x' * (at % 200)}\n" for at in range(120)),
+        "show version": f"version 9\n{own}\ndescription {own} show\n  {own}\nlast line\n",
+        "show tech": "".join(f"{' ' * (at % 3)}row {at} {'x' * (at % 50 * 40)}\n" for at in range(120)),
         "show version | json": '{"version": "9"}\n',
     }
 
 
-def capture(folder: Path, name: str) -> Path:
+def capture(folder: Path, name: str, own_prompt: str = "") -> Path:
     (folder / "sw-1").mkdir(parents=True)
     outputs = []
     for at, (command, body) in enumerate(bodies(name).items()):
         (folder / "sw-1" / f"{at}.txt").write_text(body)
         outputs.append({"file": f"{at}.txt", "command": command})
-    (folder / "sw-1" / "device.yaml").write_text(yamldoc.dump({"platforms": [name], "outputs": outputs}))
+    (folder / "sw-1" / "device.yaml").write_text(yamldoc.dump({"platforms": [name], "prompt": own_prompt, "outputs": outputs}))
     return folder
 
 
-def collect(folder: Path, name: str, bad: str = "", **changes: Any) -> Collected:
-    with Lab(capture(folder, name), {"sw-1": bad} if bad else None, known=KNOWN) as lab:
+@contextmanager
+def reached(folder: Path, name: str, bad: str = "", **changes: Any) -> Iterator[tuple[Lab, LiveCollector, Device]]:
+    source = capture(folder, name, OWN_PROMPTS.get(name, ""))
+    with Lab(source, {"sw-1": bad} if bad else None, known=KNOWN) as lab:
         settings: dict[str, Any] = {
             "ssh_config": None, "device_deadline": 20, "login_timeout": 5, "known_hosts": (lab.known_hosts,),
             "credentials": Credentials(username=lab.username, key_file=lab.client_key, use_agent=False), **changes,
         }  # fmt: skip
         port = lab.ports["sw-1"]
         device = Device("sw-1", (name,), "127.0.0.1", port)
-        live = LiveCollector(Inventory((device,), {"sw-1": Route("127.0.0.1", port)}), Collection(**settings), KNOWN)
+        yield lab, LiveCollector(Inventory((device,), {"sw-1": Route("127.0.0.1", port)}), Collection(**settings), KNOWN), device
+
+
+def collect(folder: Path, name: str, bad: str = "", **changes: Any) -> Collected:
+    with reached(folder, name, bad, **changes) as (_, live, device):
         (found,) = live.collect([device], None)
         return found
 
@@ -95,24 +113,24 @@ every = pytest.mark.parametrize("name", list(MANNERS))
 
 
 @every
-def test_answers_come_whole_though_they_hold_the_prompt(tmp_path: Path, name: str) -> None:
-    collected = collect(tmp_path, name)
+def test_answers_come_whole_though_they_hold_the_prompt_and_nothing_else_is_typed(tmp_path: Path, name: str) -> None:
+    with reached(tmp_path, name) as (lab, live, device):
+        (collected,) = live.collect([device], None)
+        typed = [line for line in lab.typed["sw-1"] if line.strip()]
     assert collected.gaps == ()
     found = by_command(collected)
     for command, body in bodies(name).items():
         assert found[command].failure is None, found[command].detail
         assert found[command].body == body
         assert found[command].exit_status is None, "a command line tells none"
-    complaint = MANNERS[name].refusal.replace("{command}", "show nothing").strip().splitlines()[-1]
-    assert complaint in found["show nothing"].body
+    complaint = MANNERS[name].refusal.replace("{command}", "show nothing")
+    assert found["show nothing"].body == complaint + "\n"
+    assert typed == [*TYPED[name], "show version", "show tech", "show version | json", "show nothing"]
 
 
-@pytest.mark.parametrize("name", ["arista_eos", "huawei_vrp", "juniper_junos"])
-def test_a_pager_that_cannot_be_turned_off_is_paged_through(tmp_path: Path, name: str) -> None:
-    body = by_command(collect(tmp_path, name, "pager:40"))["show tech"].body
-    rows = [row for row in body.splitlines() if row.startswith("row ") or " row " in row or "\trow" in row]
-    assert [f"row {at} " in body for at in range(120)] == [True] * 120
-    assert len(rows) >= 117, "rows behind a pager stand on its line"
+@pytest.mark.parametrize("name", ["arista_eos", "juniper_junos", "hp_comware", "mellanox_mlnxos"])
+def test_a_pager_that_cannot_be_turned_off_is_paged_through_and_taken_out(tmp_path: Path, name: str) -> None:
+    assert by_command(collect(tmp_path, name, "pager:40"))["show tech"].body == bodies(name)["show tech"]
 
 
 @pytest.mark.parametrize("name", ["arista_eos", "hp_comware"])
@@ -122,8 +140,11 @@ def test_a_banner_that_holds_the_prompt_harms_nothing(tmp_path: Path, name: str)
 
 
 @pytest.mark.parametrize("name", ["cisco_nxos", "juniper_junos"])
-def test_a_command_that_hangs_costs_its_own_time_and_the_next_one_is_asked(tmp_path: Path, name: str) -> None:
-    found = by_command(collect(tmp_path, name, "slow:9", command_deadline=1))
+def test_a_command_that_hangs_costs_its_own_time_and_the_next_one_is_asked(
+    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cli_session, "GRACE", 0.0)
+    found = by_command(collect(tmp_path, name, "slow:3", command_deadline=1))
     assert {output.failure for command, output in found.items() if command != "show nothing"} == {GapReason.TIMEOUT}
     assert MANNERS[name].refusal.strip().splitlines()[-1] in found["show nothing"].body
 
@@ -153,14 +174,52 @@ def test_a_way_that_the_platform_does_not_have_is_an_error_before_the_first_devi
         LiveCollector(Inventory((device,), routes), Collection(), KNOWN)
 
 
-@pytest.mark.parametrize(
-    "echo",
-    [
-        "show version | json\n", "show version | js\non\n", "show versio\x08\x08on | json\n",
-        "sw-1#show version | json\n", "show version | json\nsw-1#show version | json\n", "",
-    ],
-)  # fmt: skip
-def test_the_echo_goes_and_nothing_else(echo: str) -> None:
-    assert _without_echo(f'{echo}{{"version": 1}}\nshow version | json\n', "show version | json", "sw-1#") == (
-        '{"version": 1}\nshow version | json\n'
-    )
+@pytest.mark.parametrize("name", ["arista_eos", "huawei_vrpv8"])
+def test_a_pause_behind_text_like_the_prompt_cuts_nothing(tmp_path: Path, name: str) -> None:
+    with reached(tmp_path, name, "pause:0.3") as (lab, live, device):
+        (collected,) = live.collect([device], None)
+        asked = lab.typed["sw-1"].count("show version")
+    assert by_command(collected)["show version"].body == bodies(name)["show version"]
+    assert asked == 2, "the first end was none, and the command was asked again"
+
+
+def test_an_end_that_cannot_be_proven_is_no_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cli_session, "PATIENT", 0.1)
+    found = by_command(collect(tmp_path, "arista_eos", "pause:0.3"))
+    assert found["show version"].failure is GapReason.TRUNCATED
+    assert "could not be told" in found["show version"].detail
+    assert found["show tech"].body == bodies("arista_eos")["show tech"], "the others stand"
+
+
+@pytest.mark.parametrize("name", ["huawei_vrp", "huawei_vrpv8"])
+def test_an_offer_to_change_the_password_is_declined(tmp_path: Path, name: str) -> None:
+    with reached(tmp_path, name, "question") as (lab, live, device):
+        (collected,) = live.collect([device], None)
+        assert lab.typed["sw-1"][0] == "N"
+    assert by_command(collected)["show version"].body == bodies(name)["show version"]
+
+
+@pytest.mark.parametrize("name", ["arista_eos", "juniper_junos", "mellanox_mlnxos"])
+def test_who_asks_something_at_login_is_not_answered(tmp_path: Path, name: str) -> None:
+    with reached(tmp_path, name, "question") as (lab, live, device):
+        (collected,) = live.collect([device], None)
+        assert lab.typed["sw-1"] == []
+    (gap,) = collected.gaps
+    assert gap.reason is GapReason.AUTH
+    assert "Change now? [Y/N]" in gap.detail
+
+
+def test_a_slow_line_costs_time_and_no_character(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tech = dict(bodies("huawei_vrp"))
+    monkeypatch.setattr(f"{__name__}.bodies", lambda _: {"show version": tech["show version"]})
+    found = by_command(collect(tmp_path, "huawei_vrp", "trickle:400"))
+    assert found["show version"].body == tech["show version"]
+
+
+@pytest.mark.parametrize("name", ["cisco_nxos", "huawei_vrp"])
+def test_the_login_test_asks_the_version_command_and_no_shell_words(tmp_path: Path, name: str) -> None:
+    with reached(tmp_path, name) as (lab, live, device):
+        (report,) = live.login_test([device])
+        typed = [line for line in lab.typed["sw-1"] if line.strip()]
+    assert (report.failure, report.answers_like) == (None, (name,))
+    assert typed == [*TYPED[name], "show version"]
