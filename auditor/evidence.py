@@ -215,26 +215,33 @@ def _member(body: str, at: int, step: _Step) -> tuple[str, int, int, int] | None
 def _element(body: str, at: int, step: _Step, key: tuple[str, ...]) -> tuple[str, int, int, int] | None:
     """(index, begin, begin, end) of the element that `step` means, in the list at `at`.
 
-    A step without a name means an object with that only member, or that `name`: so lldpctl lists ports. Of several the one
-    that holds the rest of the key, as text, is meant.
+    A step without a name means an object with that only member, or that `name`: so lldpctl lists ports; where there is none, a
+    number is the index. Of several the one that holds the rest of the key, as text, is meant.
     """
     at = _blank(body, at)
     if body[at : at + 1] != "[":
         return None
     found: list[tuple[str, int, int, int]] = []
+    counted: list[tuple[str, int, int, int]] = []
     index, at = 0, _blank(body, at + 1)
     while body[at : at + 1] not in ("]", ""):
         element, end = _DECODER.raw_decode(body, at)
         if isinstance(element, dict) and any(map(step.fits, _names(element, step))):
             found.append((str(index), at, at, end))
+        if step.text == str(index) and not step.name:
+            counted.append((str(index), at, at, end))
         index, at = index + 1, _blank(body, end)
         at = _blank(body, at + 1) if body[at : at + 1] == "," else at
     rest = [json.dumps(part) for part in key if part != step.text]
+    found = found or counted
     return next((item for item in found if all(part in body[item[1] : item[3]] for part in rest)), found[0] if found else None)
 
 
 def _names(element: dict[str, object], step: _Step) -> list[str]:
-    return [str(element.get(step.name or "name")), *(element if len(element) == 1 and not step.name else ())]
+    named = element.get(step.name or "name")
+    if isinstance(named, list) and len(named) == 1 and isinstance(named[0], dict):
+        named = named[0].get("data")  # Junos wraps every value
+    return [str(named), *(element if len(element) == 1 and not step.name else ())]
 
 
 def _lines_of(body: str, span: tuple[int, int], texts: tuple[object, ...]) -> str:

@@ -1,0 +1,157 @@
+"""Juniper Junos (QFX and others): the switch, its ports, and what LLDP hears on them.
+
+Traps, each met in a capture:
+
+- JSON wraps every value in a list of objects with the member `data`; empty elements are `[null]`.
+- `mtu` of a port is that of the media: it counts the 14 bytes of the Ethernet header and not the check sequence. What a packet
+may
+  have stands at the family of the unit (9200 under 9214), and that is taken; a port whose units route no IP tells none.
+- Speeds are written `10Gbps`, `1000mbps`, `800mbps`, `Auto`, `Unlimited`. The FEC mode is an empty element where there is none.
+- The local port of a neighbour is `lldp-local-interface` in one answer and `lldp-local-port-id` in another, where the first
+answer
+  has an index of SNMP under that very name. A unit may stand behind it (`fe-0/0/2.0`), and the remote port id may be missing.
+- Answers of members begin with `fpc0:`; a login prints a banner and `{master:0}` before it.
+- `| display json` over SSH and the same through NETCONF are one answer.
+
+Nothing of class of service is read: the captures show one interface and parts of classifiers, and none shows which queue a
+forwarding class has, congestion-notification profiles, or the shared buffer.
+"""
+
+from __future__ import annotations
+
+from auditor.address import Layer
+from auditor.facts import Interface, Neighbour, System
+from auditor.model import Failure, Fill, GapReason, Parser, Platform, Source, Transport, Unsupported
+from auditor.platforms.juniper_junos import lldp, names, ports, system
+
+_NO_PROOF = "no capture and no document of Junos proves what it prints of it"
+_LIST = "/interface-information/0/physical-interface/[name={0}]"
+_PHYSICAL = r"^ *Physical interface: {0}, "
+
+PLATFORM = Platform(
+    name="juniper_junos",
+    title="Juniper Junos",
+    netmiko="juniper_junos",
+    transport=Transport.CLI,
+    also=(Transport.NAPALM,),
+    napalm="junos",
+    formats=("| display json", "| display xml", "| no-more", "| display json | no-more"),
+    interface_name=names.port,
+    sources=(
+        Source(
+            key="version",
+            command="show version",
+            fills=(Fill(System, Layer.APPLIED, ("vendor", "os_name", "os_version", "hardware_model", "hostname")),),
+            parser=Parser.TEXT,
+            normalise=system.version,
+            anchor=(r"^Hostname: \S", r"^Model: \S", r"^Junos: \S"),
+            proof={
+                "system": r"^Junos: ", "system.hardware_model": r"^Model: ", "system.hostname": r"^Hostname: ",
+            },
+            proven_by="captures junos/ntc_qfx5100, sq_qfx_nossim_leaf01",
+        ),
+        Source(
+            key="chassis_json",
+            command="show chassis hardware | display json",
+            fills=(Fill(System, Layer.APPLIED, ("serial",)),),
+            parser=Parser.JSON,
+            normalise=system.chassis_document,
+            proof={"system.serial": "/chassis-inventory/0/chassis/0/serial-number"},
+            proven_by="capture junos/sq_qfx_nossim_leaf01",
+        ),
+        Source(
+            key="chassis",
+            command="show chassis hardware",
+            fallback_for="chassis_json",
+            fills=(Fill(System, Layer.APPLIED, ("serial",)),),
+            parser=Parser.TEXT,
+            normalise=system.chassis,
+            anchor=(r"^Hardware inventory:", r"^Chassis +\S"),
+            proof={"system.serial": r"^Chassis +\S"},
+            proven_by="capture junos/genie_b",
+        ),
+        Source(
+            key="interfaces_json",
+            command="show interfaces | display json",
+            fills=(Fill(Interface, Layer.APPLIED, ports.COLUMNS),),
+            parser=Parser.JSON,
+            normalise=ports.document,
+            proof={
+                "interface": _LIST, "interface.mtu": f"{_LIST}/logical-interface", "interface.mtu_shown": f"{_LIST}/mtu",
+                "interface.speed": f"{_LIST}/speed", "interface.up": f"{_LIST}/oper-status",
+                "interface.enabled": f"{_LIST}/admin-status", "interface.mac": f"{_LIST}/current-physical-address",
+                "interface.fec": f"{_LIST}/ethernet-fec-mode", "interface.description": f"{_LIST}/description",
+                "interface.autoneg": f"{_LIST}/if-auto-negotiation",
+            },
+            proven_by="capture junos/sq_qfx_spine02",
+            seconds=30.0,
+        ),
+        Source(
+            key="interfaces",
+            command="show interfaces",
+            fallback_for="interfaces_json",
+            fills=(Fill(Interface, Layer.APPLIED, ports.IN_TEXT, whole=False),),
+            parser=Parser.TEXT,
+            normalise=ports.text,
+            anchor=(r"^ *Physical interface: \S+, (?:Enabled|Administratively down), Physical link is \S",),
+            proof={
+                "interface": _PHYSICAL, "interface.mtu": _PHYSICAL + "\n" + r"^ +Protocol inet, MTU: \d",
+                "interface.mtu_shown": _PHYSICAL + "\n" + r"MTU: \d", "interface.speed": _PHYSICAL + "\n" + r"Speed: \S",
+            },
+            proven_by="show interfaces of Junos in genieparser; Juniper's CLI reference, show interfaces (et)",
+            seconds=30.0,
+        ),
+        Source(
+            key="lldp_detail",
+            command="show lldp neighbors detail | display json",
+            fills=(Fill(Neighbour, Layer.APPLIED, (*lldp.COLUMNS, *lldp.AGES)),),
+            parser=Parser.JSON,
+            normalise=lldp.detail,
+            proof={"neighbour": "/lldp-neighbors-information/0/lldp-neighbor-information/[lldp-local-interface={0}]"},
+            proven_by="capture junos/sq_qfx_spine01",
+            seconds=20.0,
+        ),
+        Source(
+            key="lldp_brief",
+            command="show lldp neighbors | display json",
+            fallback_for="lldp_detail",
+            fills=(Fill(Neighbour, Layer.APPLIED, ("system", "port_kind", "chassis", "chassis_kind")),),
+            parser=Parser.JSON,
+            normalise=lldp.brief,
+            proof={"neighbour": "/lldp-neighbors-information/0/lldp-neighbor-information/[lldp-local-port-id={0}]"},
+            proven_by="capture junos/sq_qfx_leaf3",
+            seconds=20.0,
+        ),
+    ),
+    failures=(
+        Failure(r"^ *(?:unknown command|syntax error)\.?(?:$|,)", GapReason.REJECTED, "the switch does not take the command"),
+        Failure(r"^error: permission denied\b.*", GapReason.PERMISSION, "the login class may not run it"),
+        Failure(r"^error: .+", GapReason.REJECTED, "the switch does not take the command"),
+    ),
+    pagers=(r"---\(more(?: \d+%)?\)---",),
+    prompts=(r"[\w.-]{1,80}@[\w.-]{1,80}[>#] ?$",),
+    unsupported=(
+        Unsupported("system", ("kernel", "image_id", "booted_at"), _NO_PROOF),
+        Unsupported("firmware", ("version",), _NO_PROOF),
+        Unsupported(
+            "interface",
+            ("up_since", "frame_bytes", "lag", "alias", "cable_length_m", "breakout_parent", "lanes", "error_disabled"),
+            "`interface-flapped` is no time of the last link-up, and the media MTU is no length of a frame",
+        ),
+        Unsupported("neighbour", ("management_address", "since_s", "protocol"), _NO_PROOF),
+        Unsupported(
+            "optic", ("present", "type", "vendor", "serial"), "modules are told by slot, and which port that is by no answer"
+        ),
+        *(
+            Unsupported(table, columns, "no capture shows class of service of a whole switch")
+            for table, columns in (
+                (
+                    "qos_port",
+                    ("trust", "dscp_map", "tc_to_queue", "tc_to_pg", "pfc_to_queue", "pfc_priorities", "pfc_direction"),
+                ),
+                ("queue", ("watchdog_enabled", "ecn_enabled", "ecn_min_bytes", "ecn_max_bytes")),
+                ("buffer", ("mode", "ingress_pools", "model")),
+            )
+        ),
+    ),
+)  # fmt: skip

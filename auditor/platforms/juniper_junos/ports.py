@@ -1,0 +1,108 @@
+"""Ports of Junos: `show interfaces` as JSON and as text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from auditor import canonical
+from auditor.canonical import printable
+from auditor.facts import Interface
+from auditor.model import GapReason, Normalised, Unread
+from auditor.platforms.juniper_junos.names import elements, is_port, port, root, value
+
+COLUMNS = ("enabled", "up", "mtu", "mtu_shown", "speed", "fec", "autoneg", "mac", "description")
+IN_TEXT = ("enabled", "up", "mtu", "mtu_shown", "speed")
+
+_STATES = {"up": True, "down": False}
+_SPEED = re.compile(r"(\d+(?:\.\d+)?)([mMgG])bps")
+_FEC = {"fec91": "rs", "fec119": "rs", "fec74": "fc", "none": "none"}
+_HEAD = re.compile(r"^ *Physical interface: (\S+), (Enabled|Administratively down), Physical link is (Up|Down)\s*$", re.MULTILINE)
+
+
+def document(data: Any, _parameters: Mapping[str, str]) -> Iterator[Normalised]:
+    """`show interfaces | display json`. Raises ValueError for a document of another kind."""
+    for item in elements(root(data, "interface-information"), "physical-interface"):
+        name = value(item, "name")
+        if name is None:
+            yield Unread(Interface, detail="an interface without a name")
+            continue
+        yield from _port(name, item)
+
+
+def _port(name: str, item: Mapping[str, Any]) -> Iterator[Normalised]:
+    admin, oper = value(item, "admin-status"), value(item, "oper-status")
+    media, mac = value(item, "mtu"), value(item, "current-physical-address")
+    packet = _packet(name, item)
+    negotiation = value(item, "if-auto-negotiation")
+    fec = next((word for part in elements(item, "ethernet-fec-mode") if (word := value(part, "enabled_fec_mode"))), None)
+    row = Interface(
+        name=name,
+        enabled=_STATES.get(admin or ""),
+        up=_STATES.get(oper or ""),
+        mtu=packet,
+        mtu_shown=media,
+        speed=_speed(value(item, "speed")),
+        fec=None if fec is None else _FEC.get(fec.lower()),
+        autoneg=None if negotiation is None else negotiation == "enabled",
+        mac=mac if mac is not None and re.fullmatch(r"(?:[0-9a-f]{2}:){5}[0-9a-f]{2}", mac) else None,
+        description=value(item, "description"),
+    )
+    yield row
+    for column, text in (("enabled", admin), ("up", oper)):
+        if getattr(row, column) is None:
+            yield Unread(Interface, (name,), column, detail=f"state {printable(str(text), 40)!r} is not known")
+    if is_port(name):
+        yield from _not_told(row, value(item, "speed"), fec)
+
+
+def _not_told(row: Interface, speed: str | None, fec: str | None) -> Iterator[Normalised]:
+    if row.mtu is None:
+        yield Unread(
+            Interface, (row.name,), "mtu", GapReason.UNSUPPORTED, "no unit of it routes IP, and the media MTU is no packet"
+        )
+    if row.speed is None:
+        yield Unread(Interface, (row.name,), "speed", GapReason.UNSUPPORTED, f"speed {printable(str(speed), 40)!r} is no number")
+    if row.fec is None:
+        words = "it tells no FEC mode" if fec is None else f"FEC mode {printable(fec, 40)!r} is not known"
+        yield Unread(Interface, (row.name,), "fec", GapReason.UNSUPPORTED if fec is None else GapReason.UNPARSED, words)
+
+
+def _packet(name: str, item: Mapping[str, Any]) -> int | None:
+    """The MTU of the family inet (else inet6) of unit 0, else of the only unit that routes."""
+    found: dict[str, int] = {}
+    for unit in elements(item, "logical-interface"):
+        for family in elements(unit, "address-family"):
+            kind, size = value(family, "address-family-name"), value(family, "mtu")
+            if kind in ("inet", "inet6") and size is not None and size.isdecimal():
+                found.setdefault(value(unit, "name") or "", int(size))
+    return found.get(f"{name}.0") or (next(iter(found.values())) if len(found) == 1 else None)
+
+
+def _speed(text: str | None) -> int | None:
+    found = _SPEED.fullmatch(text or "")
+    return None if found is None else canonical.speed(f"{found.group(1)}{found.group(2).upper()}")
+
+
+def text(body: str, _parameters: Mapping[str, str]) -> Iterator[Normalised]:
+    """`show interfaces`. Behind the last port nothing tells whether it was cut: without its protocol it has no MTU."""
+    heads = list(_HEAD.finditer(body))
+    for at, head in enumerate(heads):
+        name = port(head.group(1))
+        part = body[head.end() : heads[at + 1].start() if at + 1 < len(heads) else len(body)]
+        media = re.search(r"\bMTU: (\d{2,6}|Unlimited),", part)
+        speed = re.search(r"\bSpeed: (\S+?),", part)
+        packets = re.findall(r"^ +Protocol inet6?, MTU: (\d{2,6})", part, re.MULTILINE)
+        row = Interface(
+            name=name,
+            enabled=head.group(2) == "Enabled",
+            up=head.group(3) == "Up",
+            mtu=int(packets[0]) if len(set(packets)) == 1 else None,
+            mtu_shown=None if media is None else media.group(1),
+            speed=None if speed is None else _speed(speed.group(1)),
+        )
+        yield row
+        for column in ("mtu", "mtu_shown", "speed"):
+            if getattr(row, column) is None and is_port(name):
+                yield Unread(Interface, (name,), column, detail="no line of this port tells it, or several differ")
