@@ -32,6 +32,9 @@ LOST = ("cabling.missing", "cabling.degraded", "cabling.wrong_peer")
 UPLINKS = ("fabric.oversubscribed", "fabric.uplinks_asymmetric")
 """Rules about cables that are not as planned, and those that see what follows for a whole switch."""
 
+SPEEDS = "fabric.speed_differs"
+"""Two ends that say different speeds, one of which is slower than planned."""
+
 PLACES = ("pci.numa_node",)
 RATES = ("interface.speed", "rdma_port.rate", "ib_port.rate", "ib_port.width")
 """Columns that tell where a card hangs, and how fast a cable runs."""
@@ -77,13 +80,15 @@ def _by_places(findings: Sequence[Finding]) -> dict[str, Group]:
 
 
 def _by_cables(findings: Sequence[Finding]) -> dict[str, Group]:
-    """Of a cable that is not there, what its ports do not show; of one that is slow, that their rates are odd."""
+    """Of a cable that is not there, what its ports do not show; of one that is slow, that their rates are odd or differ."""
     slow: dict[str, Group] = {}
+    links: dict[str, Group] = {}
     gone: dict[str, Group] = {}
     lost: dict[str, list[Group]] = defaultdict(list)
     for finding in findings:
         if finding.rule == "cabling.degraded":
             slow.update(dict.fromkeys(finding.devices, concern(finding)))
+            links[finding.object] = concern(finding)
         elif finding.rule == "cabling.missing":
             for end in finding.object.removeprefix("link[").removesuffix("]").split("|"):
                 device, _, port = end.partition(":")
@@ -102,6 +107,8 @@ def _by_cables(findings: Sequence[Finding]) -> dict[str, Group]:
     for finding in findings:
         if _compares(finding, RATES) and finding.devices and all(device in slow for device in finding.devices):
             out[finding.fingerprint] = slow[finding.devices[0]]
+        if finding.rule == SPEEDS and finding.object in links:
+            out[finding.fingerprint] = links[finding.object]
     return out
 
 

@@ -186,6 +186,8 @@ def _spots(leaf: _Leaf, links: Sequence[Link]) -> tuple[Spot, ...]:
 
 
 def _said(rate: int) -> str:
+    if not rate:
+        return "nothing"
     return f"{rate / 1e9:g} Gb/s" if rate >= 1_000_000 else f"{rate} cable{'' if rate == 1 else 's'}"
 
 
