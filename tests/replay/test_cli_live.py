@@ -15,11 +15,13 @@ from auditor.address import Layer
 from auditor.collect import Collected, cli_session
 from auditor.collect.inventory import Inventory, Route
 from auditor.collect.live import LiveCollector
+from auditor.collect.redaction import redact
 from auditor.errors import SetupError
 from auditor.facts import System
 from auditor.lab.command_line import MANNERS
 from auditor.lab.server import Lab
-from auditor.model import Device, Failure, Fill, GapReason, Parser, Platform, RawOutput, Source, Transport
+from auditor.model import Device, Failure, Fill, GapReason, Parser, Platform, Privilege, RawOutput, Source, Transport
+from auditor.platforms import platforms
 from auditor.settings import Collection, Credentials
 
 PAGERS = (r"--\s?[Mm]ore\s?--", r"---\(more\)---", r"lines \d+-\d+", r"---- More ----")
@@ -35,6 +37,9 @@ TYPED = {
 }
 """What docs/security.md says is typed besides the commands."""
 OWN_PROMPTS = {"huawei_vrpv8": "[~sw-1]", "hp_comware": "<sw-1>", "mellanox_mlnxos": "sw-1 [pod1: master] > "}
+
+
+FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 
 
 def _nothing(data: Any, parameters: Mapping[str, str]) -> Iterable[Any]:
@@ -76,10 +81,10 @@ def bodies(name: str) -> dict[str, str]:
     }
 
 
-def capture(folder: Path, name: str, own_prompt: str = "") -> Path:
+def capture(folder: Path, name: str, own_prompt: str, printed: Mapping[str, str]) -> Path:
     (folder / "sw-1").mkdir(parents=True)
     outputs = []
-    for at, (command, body) in enumerate(bodies(name).items()):
+    for at, (command, body) in enumerate(printed.items()):
         (folder / "sw-1" / f"{at}.txt").write_text(body)
         outputs.append({"file": f"{at}.txt", "command": command})
     (folder / "sw-1" / "device.yaml").write_text(yamldoc.dump({"platforms": [name], "prompt": own_prompt, "outputs": outputs}))
@@ -87,16 +92,19 @@ def capture(folder: Path, name: str, own_prompt: str = "") -> Path:
 
 
 @contextmanager
-def reached(folder: Path, name: str, bad: str = "", **changes: Any) -> Iterator[tuple[Lab, LiveCollector, Device]]:
-    source = capture(folder, name, OWN_PROMPTS.get(name, ""))
-    with Lab(source, {"sw-1": bad} if bad else None, known=KNOWN) as lab:
+def reached(
+    folder: Path, name: str, bad: str = "", *, printed: Mapping[str, str] | None = None, known: Mapping[str, Platform] = KNOWN,
+    **changes: Any,
+) -> Iterator[tuple[Lab, LiveCollector, Device]]:  # fmt: skip
+    source = capture(folder, name, OWN_PROMPTS.get(name, ""), bodies(name) if printed is None else printed)
+    with Lab(source, {"sw-1": bad} if bad else None, known=known) as lab:
         settings: dict[str, Any] = {
             "ssh_config": None, "device_deadline": 20, "login_timeout": 5, "known_hosts": (lab.known_hosts,),
             "credentials": Credentials(username=lab.username, key_file=lab.client_key, use_agent=False), **changes,
         }  # fmt: skip
         port = lab.ports["sw-1"]
         device = Device("sw-1", (name,), "127.0.0.1", port)
-        yield lab, LiveCollector(Inventory((device,), {"sw-1": Route("127.0.0.1", port)}), Collection(**settings), KNOWN), device
+        yield lab, LiveCollector(Inventory((device,), {"sw-1": Route("127.0.0.1", port)}), Collection(**settings), known), device
 
 
 def collect(folder: Path, name: str, bad: str = "", **changes: Any) -> Collected:
@@ -223,3 +231,30 @@ def test_the_login_test_asks_the_version_command_and_no_shell_words(tmp_path: Pa
         typed = [line for line in lab.typed["sw-1"] if line.strip()]
     assert (report.failure, report.answers_like) == (None, (name,))
     assert typed == [*TYPED[name], "show version"]
+
+
+def _fixtures(platform: Platform) -> dict[str, str]:
+    """By command: what the first case of every source prints whose command has no parameter."""
+    found = {}
+    for source in platform.sources:
+        if source.sent and source.parameter is None and source.privilege is Privilege.NONE:
+            files = sorted((FIXTURES / platform.name / source.key).glob("*/output.*"))
+            if files:
+                found.setdefault(source.command, files[0].read_text())
+    return found
+
+
+@pytest.mark.parametrize("name", [name for name, one in platforms().items() if one.transport is Transport.CLI])
+def test_the_fixtures_of_a_platform_come_over_the_wire_as_they_are(tmp_path: Path, name: str) -> None:
+    known = platforms()[name]
+    printed = _fixtures(known)
+    assert printed
+    with reached(tmp_path, name, printed=printed, known={name: known}, device_deadline=60) as (lab, live, device):
+        (collected,) = live.collect([device], None)
+        typed = lab.typed["sw-1"]
+    found = by_command(collected)
+    for command in set(printed) & set(found):
+        assert found[command].failure is None, found[command].detail
+        expected = redact(printed[command].replace("\r", ""), known.secrets)
+        assert found[command].body.strip("\n").split("\n") == expected.strip("\n").split("\n"), command
+    assert set(printed) & set(typed)
