@@ -13,6 +13,8 @@ from auditor.parse import parse_device
 from auditor.platforms import platforms
 from tests.e2e.test_broken_answers import KINDS
 
+PARAMETER = "swp7"
+"""The port that is asked where a command is about one."""
 FIXTURES = Path(__file__).resolve().parents[3] / "fixtures"
 BETWEEN_LINES = {"half_a_table", "without_its_last_line", "only_the_first_line", "only_two_lines", "pager_less", "broadcast"}
 """Cuts that end with a line. Only what the text itself ends can tell them from a whole answer."""
@@ -25,13 +27,12 @@ def recorded(platform: str, source: str, case: str) -> str:
 
 def state(platform: str, bodies: dict[str, str], exit_status: int | None = 0) -> State:
     """The state from answers by source, recorded with this exit status."""
-    outputs = [
-        RawOutput(
-            "dut", platform, source, platforms()[platform].source(source).command, body, digest(body),
-            datetime(2026, 3, 1, tzinfo=UTC), exit_status=exit_status,
-        )
-        for source, body in bodies.items()
-    ]  # fmt: skip
+    outputs = []
+    for key, body in bodies.items():
+        source = platforms()[platform].source(key)
+        asked = {} if source.parameter is None else {source.parameter.name: PARAMETER}
+        when = datetime(2026, 3, 1, tzinfo=UTC)
+        outputs.append(RawOutput("dut", platform, key, source.command, body, digest(body), when, asked, exit_status=exit_status))
     return parse_device("dut", outputs, platforms(), names=(platform,))
 
 
