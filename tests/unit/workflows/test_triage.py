@@ -26,10 +26,13 @@ from auditor.workflows.triage import symptoms, triage
 SIZE = Size(hosts=4, nics=2, leaves=2, spines=2)
 JUMBO = (("mtu", "leaf-01", "Ethernet256"),)
 """Seed case 3: jumbo frames forgotten on one link between leaf and spine."""
+OFF_RAILS = (("rotated_cables", "gpu-03", ""), ("rotated_cables", "gpu-04", ""), ("nic_firmware", "gpu-01", ""))
+"""Seed case 5: new servers cabled one rail further on; beside it, an old firmware on a server that is cabled well."""
+RAILS = Size(hosts=4, nics=4, leaves=4, spines=2)
 
 
-def audited(folder: Path, faults: tuple[tuple[str, str, str], ...], *devices: str) -> Path:
-    generate(folder, SIZE, {"now": faults})
+def audited(folder: Path, faults: tuple[tuple[str, str, str], ...], *devices: str, size: Size = SIZE) -> Path:
+    generate(folder, size, {"now": faults})
     project = load_project(folder)
     chosen = tuple(device for name, device in project.devices.items() if not devices or name in devices)
     with closing(open_project_store(project.settings)) as store:
@@ -80,6 +83,18 @@ def test_a_forgotten_mtu_on_an_uplink_comes_first_with_its_line(explain: Call) -
     assert "leaf-01 Ethernet256 lets IP packets of 1500 bytes through" in first
     assert '"mtu": "1500"' in first
     assert "remedy" in first
+
+
+def test_a_batch_of_servers_off_their_rails_comes_first_and_is_one_cause(tmp_path: Path) -> None:
+    project = str(audited(tmp_path, OFF_RAILS, size=RAILS))
+    shown = CliRunner().invoke(app, ["-C", project, "explain", "low-bandwidth"])
+    assert shown.exit_code == 1
+    assert "2 open causes explain it" in shown.output
+    head, _, rest = shown.output.partition("\n1. ")
+    first = rest.partition("\n2. ")[0]
+    assert head and "hosts off their rails" in first.splitlines()[0]
+    assert "cabling.wrong_peer" in first and "gpu-03" in first and "gpu-04" in first
+    assert "gpu-01" not in first, "the old firmware is another cause"
 
 
 def test_what_lies_beside_the_way_of_the_hosts_is_told_apart(pods: dict[str, Path]) -> None:
