@@ -4,15 +4,13 @@ Traps, each met in a capture:
 
 - Tables call a port `Eth1/1`, everything else `Ethernet1/1`. MAC addresses are written `6cb2.ae9f.e726`.
 - `MTU` is the size of the packet; what a no-drop class lets through stands in the network-qos policy, too.
-- The state of a port holds its reason in brackets, `down (Authorization pending)`; FEC has two spellings in one answer, and `oper
-fec
-  state` is the one that is used.
+- The state of a port holds its reason in brackets, `down (Authorization pending)`; FEC has two spellings in one answer, and
+  `oper fec state` is the one that is used.
 - The table of `show interface status` cuts states (`notconnec`), and on narrow terminals wraps types into a line of their own.
 - A neighbour without a name is called `null`; what does not advertise says `not advertised`; descriptions go on over several
-lines.
+  lines.
 - QoS is spread: class-map (what is matched), policy-map type qos (which qos-group), network-qos (which are paused), and on each
-port
-  whether PFC is on. A policy that matches `cos` alone leaves routed RoCE, which is marked by DSCP, unclassified. A port
+  port whether PFC is on. A policy that matches `cos` alone leaves routed RoCE, which is marked by DSCP, unclassified. A port
   without a line for PFC is in mode auto: what DCBX agreed on is not told here.
 - Thresholds are in kbytes, and no document at hand says whether these are 1,000 or 1,024 bytes.
 """

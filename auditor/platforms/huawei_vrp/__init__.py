@@ -3,16 +3,14 @@
 Traps, each met in a capture or in an example of the vendor's manual:
 
 - Legends stand before tables; states in tables carry marks: `*down` was shut by the operator, `up(s)` is spoofing. Names in
-tables
-  carry the speed: `GigabitEthernet15/1/0(10G)`. Members of an Eth-Trunk are indented below it.
+  tables carry the speed: `GigabitEthernet15/1/0(10G)`. Members of an Eth-Trunk are indented below it.
 - `The Maximum Frame Length` is that of the Ethernet frame; only routed ports have a `Maximum Transmit Unit`, of the IP packet.
 - Speeds are plain numbers of Mbit/s.
 - Labels of neighbours come with and without a blank behind the colon. A description goes on over several lines without indent,
   and they may look like labels (`Technical Support: http…`).
 - `Expired time` is what is left of the time to live, and `Discovered time` a local time without its zone: neither is an age.
 - Thresholds are printed in KB, and no document at hand says whether that is 1,000 or 1,024 bytes: whether ECN is on is read,
-where it
-  begins is not. `display dcb` names the profile of PFC, and no priority.
+  where it begins is not. `display dcb` names the profile of PFC, and no priority.
 
 The QoS of one port is read from captures only: no document at hand shows the form of the command that prints every port.
 """

@@ -4,12 +4,11 @@ Traps, each met in a capture:
 
 - JSON wraps every value in a list of objects with the member `data`; empty elements are `[null]`.
 - `mtu` of a port is that of the media: it counts the 14 bytes of the Ethernet header and not the check sequence. What a packet
-may
-  have stands at the family of the unit (9200 under 9214), and that is taken; a port whose units route no IP tells none.
+  may have stands at the family of the unit (9200 under 9214), and that is taken; a port whose units route no IP tells none.
 - Speeds are written `10Gbps`, `1000mbps`, `800mbps`, `Auto`, `Unlimited`. The FEC mode is an empty element where there is none.
 - The local port of a neighbour is `lldp-local-interface` in one answer and `lldp-local-port-id` in another, where the first
-answer
-  has an index of SNMP under that very name. A unit may stand behind it (`fe-0/0/2.0`), and the remote port id may be missing.
+  answer has an index of SNMP under that very name. A unit may stand behind it (`fe-0/0/2.0`), and the remote port id may be
+  missing.
 - Answers of members begin with `fpc0:`; a login prints a banner and `{master:0}` before it.
 - `| display json` over SSH and the same through NETCONF are one answer.
 
