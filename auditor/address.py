@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from fnmatch import fnmatchcase
 
@@ -57,7 +57,7 @@ class Address:
     @property
     def row(self) -> Address:
         """The address of the row this cell stands in."""
-        return replace(self, column=None, layer=None)
+        return Address(self.table, self.key)
 
     @classmethod
     def parse(cls, text: str) -> Address:

@@ -8,6 +8,7 @@ import sys
 
 from bench.cabling import Mended
 from bench.chain import PODS, Chain
+from bench.fabric import Rules
 from bench.impact import Asked
 from bench.nccl_log import LogCost
 from bench.stages import STAGES, Cost
@@ -16,6 +17,7 @@ from bench.topology import Told
 SIZES = (1, 2, 4)
 DIGEST_SHARE, JOINED_SHARE, GROWTH = 1 / 50, 1 / 2, 1.5
 CHAIN_SECONDS, MEND_SECONDS = 5.0, 1.0
+RULE_SECONDS, RULE_MEGABYTES = 10.0, 1000.0
 SHAPES_SECONDS = 30.0
 LOG_BYTES, LOG_SECONDS, LOG_MEGABYTES = 50_000_000, 10.0, 200.0
 IMPACT_SIZES, IMPACT_SECONDS, IMPACT_DEVICES = (2, 8), 30.0, 1760
@@ -44,6 +46,15 @@ def main() -> int:
     print(f"{'links':>8}{'seconds':>10}{'us per link':>13}")
     for chain in chains:
         print(f"{chain.links:>8}{chain.seconds:>10.2f}{1e6 * chain.seconds / chain.links:>13.1f}")
+    print()
+    judged = [_judged(size) for size in SIZES]
+    print("CPU of all link, fabric and peer rules over the same fleets, and memory with the facts of all ends\n")
+    print(f"{'devices':>8}{'links':>8}{'link, fabric':>14}{'peer':>8}{'us per link':>13}{'memory':>10}")
+    for of in judged:
+        micro = 1e6 * of.seconds / of.links
+        print(
+            f"{of.devices:>8}{of.links:>8}{of.link_seconds:>12.2f} s{of.peer_seconds:>6.2f} s{micro:>13.1f}{of.megabytes:>7.0f} MB"
+        )
     print()
     mended = [_mended(size) for size in SIZES]
     print("CPU of the work orders where every host of the fleet is wired one rail further: plain cables, and breakouts\n")
@@ -76,6 +87,16 @@ def main() -> int:
             f"the same per link at {SIZES[-1]}x / at {SIZES[0]}x",
             chains[-1].seconds / chains[-1].links / (chains[0].seconds / chains[0].links),
             GROWTH,
+        ),
+        _gate("CPU seconds of all link, fabric and peer rules, reference fleet", judged[0].seconds, RULE_SECONDS),
+        _gate("MB of memory for them, the facts of all ends included", judged[0].megabytes, RULE_MEGABYTES),
+        *(
+            _gate(
+                f"CPU per link at {size}x / at {SIZES[0]}x",
+                of.seconds / of.links / (judged[0].seconds / judged[0].links),
+                GROWTH,
+            )
+            for size, of in zip(SIZES[1:], judged[1:], strict=True)
         ),
         _gate("CPU seconds of the work orders, reference fleet", mended[0].seconds, MEND_SECONDS),
         _gate(
@@ -119,6 +140,12 @@ def _chain(size: int) -> Chain:
     """The cost of the priority chain over a fleet of this many times the reference, from a fresh process."""
     done = subprocess.run([sys.executable, "-m", "bench.chain", str(PODS * size)], stdout=subprocess.PIPE, check=True)
     return Chain(**json.loads(done.stdout))
+
+
+def _judged(size: int) -> Rules:
+    """The cost of link, fabric and peer rules over a fleet of this many times the reference, from a fresh process."""
+    done = subprocess.run([sys.executable, "-m", "bench.fabric", str(PODS * size)], stdout=subprocess.PIPE, check=True)
+    return Rules(**json.loads(done.stdout))
 
 
 def _mended(size: int) -> Mended:

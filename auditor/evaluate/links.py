@@ -55,12 +55,16 @@ def judge(
             context = RuleContext((params or {}).get(rule.id), fabric, tiers=tiers, judged=judged_devices)
             _judge_fabric(rule, chosen, context, failed, judged)
     failed = {finding.spots[0].cell: finding.root for finding in judged.findings if finding.spots} | dict(failed)
+    named = [
+        (link, findings.object_text("", link.name), tuple(sorted({link.a.device, link.b.device})))
+        for link in links
+        if link.verdict in JUDGED and (link.a.device in judged_devices or link.b.device in judged_devices)
+    ]
     for rule in rules().values():
-        if rule.kind is not RuleKind.LINK or not selected(rule.id, only):
-            continue
-        for link in links:
-            if not judged_devices.isdisjoint(end.device for end in link.ends) and link.verdict in JUDGED:
-                _judge_link(rule, link, fabric, failed, (params or {}).get(rule.id), judged)
+        if rule.kind is RuleKind.LINK and selected(rule.id, only):
+            context = RuleContext((params or {}).get(rule.id), fabric)
+            for link, text, devices in named:
+                _judge_link(rule, link, text, devices, context, failed, judged)
     judged.gaps = list(dict.fromkeys(judged.gaps))
     return judged
 
@@ -83,13 +87,14 @@ def _judge_fabric(
     for judgement in judgements:
         if isinstance(judgement.object, Spot) and judgement.object.device in context.judged:
             by_device[judgement.object.device].append(judgement)
-    hosts = {end.device for link in links for end in link.ends if is_host(end.role)}
+    odd = {device for device, said in by_device.items() if any(item.deviation is not None for item in said)}
+    hosts = {end.device for link in links for end in link.ends if end.device in odd and is_host(end.role)}
     for device, said in sorted(by_device.items()):
         found = [_fabric_finding(rule, judgement, failed) for judgement in said if judgement.deviation is not None]
-        texts = {
-            verdict: tuple(sorted({findings.object_text(device, item.object) for item in said if item.verdict is verdict}))
-            for verdict in Verdict
-        }
+        objects: dict[Verdict, set[str]] = defaultdict(set)
+        for item in said:
+            objects[item.verdict].add(findings.object_text(device, item.object))
+        texts = {verdict: tuple(sorted(objects[verdict])) for verdict in Verdict}
         unsupported = sum(item.gap is not None and item.gap.reason is GapReason.UNSUPPORTED for item in said)
         verdict = next(
             (each for each in (Verdict.FAIL, Verdict.NOT_EVALUATED, Verdict.PASS) if texts[each]), Verdict.NOT_APPLICABLE
@@ -127,14 +132,14 @@ def _fabric_finding(rule: Rule, judgement: Judgement, failed: Mapping[str, tuple
 def _judge_link(
     rule: Rule,
     link: Link,
-    fabric: Fabric,
+    text: str,
+    devices: tuple[str, ...],
+    context: RuleContext,
     failed: Mapping[str, tuple[str, str]],
-    params: object,
     judged: Judged,
 ) -> None:
-    text = findings.object_text("", link.name)
-    devices = tuple(sorted({end.device for end in link.ends}))
-    missing = next((end.fact(read) for end in link.ends for read in rule.reads if end.fact(read).value is None), None)
+    """Run one rule over one link, whose name as an object is `text`."""
+    missing = next((fact for end in link.ends for read in rule.reads if (fact := end.fact(read)).value is None), None)
     if missing is not None:
         gap = missing.gap or Gap(link.a.device, missing.address.table, "", GapReason.NOT_COLLECTED, "no facts of this end")
         judged.gaps.append(gap)
@@ -146,7 +151,7 @@ def _judge_link(
         )
         return
     try:
-        judgements = list(rule.function(link, RuleContext(params, fabric)))
+        judgements = list(rule.function(link, context))
     except Exception as error:
         judged.results.append(crash(rule.id, text, devices, error))
         return

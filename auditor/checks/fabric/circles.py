@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import networkx as nx
 
@@ -218,17 +218,20 @@ class _Above:
     """Which switches two switches have above them in common: over those a packet gets from one to the other."""
 
     up: Mapping[str, set[str]]
+    known: dict[str, set[str]] = field(default_factory=dict)
 
     def joined(self, one: str, other: str) -> bool:
         """Whether there is a way that climbs from one switch, turns once and descends to the other; not to itself."""
         return one != other and not self._closure(one).isdisjoint(self._closure(other))
 
     def _closure(self, device: str) -> set[str]:
-        seen, front = {device}, [device]
-        while front:
-            front = [upper for lower in front for upper in self.up.get(lower, ()) if upper not in seen]
-            seen.update(front)
-        return seen
+        if device not in self.known:
+            seen, front = {device}, {device}
+            while front:
+                front = {upper for lower in front for upper in self.up.get(lower, ())} - seen
+                seen |= front
+            self.known[device] = seen
+        return self.known[device]
 
 
 def _since(link: Link) -> float:
