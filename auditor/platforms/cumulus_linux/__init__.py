@@ -12,22 +12,54 @@ vendor's documents:
 - Both ends of a copper cable carry one serial number; two ports with the same may be one cable.
 - The view of a port rounds thresholds to the chip's cells and then to two digits: not one of them is a number of bytes.
 - `nv show qos roce` says `enabled`, the port `yes`; lists may be `-`, commas or ranges.
+- Of a file of settings most lines are comments, each of which looks like a setting. What NVUE applies it writes there too.
 
-The QoS of a port is asked port by port, as is its link: there is no proven form for all. Without a RoCE mode it is a gap.
+What runs on a port is asked port by port, as is its link: there is no proven form for all. Where a port tells no RoCE mode, the
+file says what is configured, and QoS as it runs is a gap. With three commands for each port, a switch of many ports may need a
+longer `device_deadline`.
 """
 
 from __future__ import annotations
 
 from auditor.address import Layer
 from auditor.dialects import lldpctl, lldpctl_text
-from auditor.facts import ClassMap, DscpMap, Interface, Neighbour, Optic, QosPort, Queue, System
+from auditor.facts import (
+    Buffer,
+    BufferPool,
+    ClassMap,
+    DscpMap,
+    Firmware,
+    Interface,
+    Neighbour,
+    Optic,
+    QosPort,
+    Queue,
+    System,
+)
 from auditor.model import Failure, Fill, GapReason, Parameter, Parser, Platform, Privilege, Source, Transport, Unsupported
-from auditor.platforms.cumulus_linux import lldp, names, ports, qos, system
+from auditor.platforms.cumulus_linux import config, lldp, names, ports, qos, system
 
 _NO_PROOF = "no capture and no document of Cumulus Linux proves what it prints of it"
 _PORTS = Parameter("port", ("interfaces",), names.listed)
 _NEIGHBOUR = r"^Interface: +{0}," + "\n"
 _TREE = r"^ +operational +applied\b"
+_CONFIGURED = (
+    Fill(QosPort, Layer.CONFIGURED, config.PORT, whole=False),
+    Fill(Queue, Layer.CONFIGURED, config.QUEUE, whole=False),
+)
+_SET = r"^/etc/cumulus/[\w./-]+\.conf:[ \t]*"
+_OF_CONFIGURED = {
+    "qos_port": r"^/proc/net/dev: *{0}:",
+    "qos_port.trust": _SET + r"(?:traffic|source\.[^.\s]+)\.packet_priority_source_set\b",
+    "qos_port.pfc_priorities": _SET + r"pfc\.[^.\s]+\.cos_list\b",
+    "qos_port.pfc_direction": _SET + r"pfc\.[^.\s]+\.rx_enable\b",
+    "queue": _SET + r"[\w.-]+\.egress_queue_list\b",
+    "queue.ecn_min_bytes": _SET + r"[\w.-]+\.min_threshold_bytes\b",
+    "queue.ecn_max_bytes": _SET + r"[\w.-]+\.max_threshold_bytes\b",
+    "queue.ecn_enabled": _SET + r"[\w.-]+\.ecn_enable\b",
+    "queue.ecn_probability": _SET + r"[\w.-]+\.probability\b",
+}
+_OF_FILE = (r"^/etc/cumulus/[\w./-]+\.conf:", r"^/proc/net/dev:Inter-\|", r"^/proc/net/dev: *swp\d")
 
 PLATFORM = Platform(
     name="cumulus_linux",
@@ -64,6 +96,16 @@ PLATFORM = Platform(
             proof={"system.vendor": r"^manufacturer ", "system.hardware_model": r"^product-name ",
                 "system.serial": r"^serial-number "},
             proven_by="capture cumulus/platform_cl513",
+        ),
+        Source(
+            key="firmware",
+            command="nv show platform firmware",
+            fills=(Fill(Firmware, Layer.APPLIED, ("version", "part_number")),),
+            parser=Parser.TEXT,
+            normalise=system.firmware,
+            anchor=(r"^Name +Actual FW +Part Number\b", r"^BIOS "),
+            proof={"firmware": r"^(?i:{0}) "},
+            proven_by="NVUE command reference, nv show platform firmware (5.9 and later)",
         ),
         Source(
             key="interfaces",
@@ -103,6 +145,18 @@ PLATFORM = Platform(
             anchor=(_TREE, r"^auto-negotiate\b", r"^fec\b", r"^mtu +\d", r"^state +\S"),
             proof={"interface.fec": r"^fec\b", "interface.autoneg": r"^auto-negotiate\b"},
             proven_by="capture cumulus/fec_cl515_sn2700",
+        ),
+        Source(
+            key="ethtool",
+            command="ethtool {port}",
+            fallback_for="link",
+            parameter=_PORTS,
+            fills=(Fill(Interface, Layer.APPLIED, ("autoneg",), whole=False),),
+            parser=Parser.TEXT,
+            normalise=ports.ethtool,
+            anchor=(r"^Settings for \S+:", r"^\s*Auto-negotiation: \S", r"^\s*Link detected: (?:yes|no)\b"),
+            proof={"interface": r"^\s*Auto-negotiation:"},
+            proven_by="capture cumulus/ethtool_cl513",
         ),
         Source(
             key="transceivers",
@@ -152,13 +206,19 @@ PLATFORM = Platform(
             fills=(
                 Fill(DscpMap, Layer.APPLIED, ("traffic_class",)),
                 Fill(ClassMap, Layer.APPLIED, ("kind", "to")),
+                Fill(Buffer, Layer.APPLIED, ("mode", "vendor_word", "ingress_pools")),
+                Fill(BufferPool, Layer.APPLIED, ("direction", "mode")),
             ),
             parser=Parser.TEXT,
             normalise=qos.roce,
-            anchor=(_TREE, r"^RoCE PCP/DSCP->SP mapping", r"^RoCE SP->TC mapping", r"^Exception List\s*\n=+\s*\n\s*\S"),
+            anchor=(
+                _TREE, r"^RoCE PCP/DSCP->SP mapping", r"^RoCE SP->TC mapping", r"^RoCE pool config",
+                r"^Exception List\s*\n=+\s*\n\s*\S",
+            ),
             proof={
                 "dscp_map": r"^ +\d+ +\d +(?:\d+,)*{1}(?:,\d+)* +\d+ *$",
                 "class_map": r"^RoCE SP->TC mapping and ETS configurations *" + "\n" + r"^ +\d+ +{1} +\d+ +\S",
+                "buffer": r"^mode +\S", "buffer.ingress_pools": r"^RoCE pool config", "buffer_pool": r"^ +\d+ +{0} ",
             },
             proven_by="capture cumulus/roce_cl515_single_ipool; Cumulus Linux documents, lossy-multi-tc of 5.15",
             seconds=20.0,
@@ -181,6 +241,39 @@ PLATFORM = Platform(
             },
             proven_by="capture cumulus/roce_cl511",
         ),
+        Source(
+            key="qos_features",
+            command="grep -H '' /etc/cumulus/datapath/qos/qos_features.conf /proc/net/dev",
+            fallback_for="roce_status",
+            fills=_CONFIGURED,
+            parser=Parser.TEXT,
+            normalise=config.features,
+            anchor=_OF_FILE,
+            proof=_OF_CONFIGURED,
+            proven_by="Cumulus Linux documents, Quality of Service of 5.4 to 5.6, files that NVUE manages; grep; the kernel",
+        ),
+        Source(
+            key="traffic_conf",
+            command="grep -H '' /etc/cumulus/datapath/traffic.conf /proc/net/dev",
+            fallback_for="roce_status",
+            fills=_CONFIGURED,
+            parser=Parser.TEXT,
+            normalise=config.features,
+            anchor=_OF_FILE,
+            proof=_OF_CONFIGURED,
+            proven_by="Cumulus Linux documents, Buffer and Queue Management of 3.7 and 4.3",
+        ),
+        Source(
+            key="pfc_watchdog",
+            command="nv show interface {port} qos pfc-watchdog",
+            parameter=_PORTS,
+            fills=(Fill(Queue, Layer.APPLIED, ("watchdog_enabled", "watchdog_state"), whole=False),),
+            parser=Parser.TEXT,
+            normalise=qos.watchdog,
+            anchor=(_TREE, r"^state +\S"),
+            proof={"queue.watchdog_enabled": r"^state +", "queue.watchdog_state": r"^ +{1} +[A-Z]+ +\d"},
+            proven_by="NVUE command reference, nv show interface qos pfc-watchdog (5.6 and later)",
+        ),
     ),
     failures=(
         Failure(r"^Error: .*(?:[Pp]ermission|not authorized|[Ff]orbidden).*", GapReason.PERMISSION, "the login may not"),
@@ -192,7 +285,7 @@ PLATFORM = Platform(
     ),
     unsupported=(
         Unsupported("system", ("kernel", "image_id", "booted_at"), "no source reads it"),
-        Unsupported("firmware", ("version",), _NO_PROOF),
+        Unsupported("firmware", ("pending_version", "psid"), _NO_PROOF),
         Unsupported(
             "interface",
             (
@@ -202,11 +295,23 @@ PLATFORM = Platform(
             _NO_PROOF,
         ),
         Unsupported("neighbour", ("heard_s",), "lldpd prints the time since the last change, not since the last frame"),
-        Unsupported("qos_port", ("tc_to_pg", "global_pause_rx", "global_pause_tx"), _NO_PROOF),
-        Unsupported("queue", ("ecn_min_bytes", "ecn_max_bytes"), "printed rounded: 146.48 KB is 153.00 KB in a port's view"),
+        Unsupported("qos_port", ("tc_to_pg",), _NO_PROOF),
+        Unsupported("qos_port", ("global_pause_rx", "global_pause_tx"), "no view under a RoCE mode has it", Layer.APPLIED),
+        Unsupported(
+            "queue",
+            ("ecn_min_bytes", "ecn_max_bytes"),
+            "printed rounded: 146.48 KB is 153.00 KB in a port's view",
+            Layer.APPLIED,
+        ),
         Unsupported("queue", ("scheduler", "weight"), "the view of a port has the two RoCE classes alone"),
-        Unsupported("queue", ("watchdog_enabled",), "no output of the PFC watchdog is at hand"),
+        Unsupported(
+            "queue",
+            ("watchdog_detection_s", "watchdog_restoration_s", "watchdog_action"),
+            "polls and rounds are told for the switch, and no document shows how",
+        ),
         Unsupported("optic", ("length_m", "firmware"), _NO_PROOF),
-        Unsupported("buffer", ("mode", "ingress_pools", "model"), "printed rounded, and no document gives the units of the JSON"),
+        Unsupported("buffer", ("model", "total_bytes"), "pools are dynamic or static, no document calls the buffer so"),
+        Unsupported("buffer_pool", ("size_bytes", "shared_headroom_bytes"), "shares of an unknown whole, or rounded"),
+        Unsupported("priority_group", ("lossless", "headroom_bytes"), "the one example has cut headers and rounded sizes"),
     ),
 )  # fmt: skip

@@ -38,8 +38,8 @@ def settings(body: str) -> dict[str, str]:
 def titled(body: str, title: str) -> Iterator[dict[str, str]]:
     """The rows of the table under this title, by the names of its columns; nothing where it says `No Data`.
 
-    The first column, a number or a name, has no header: it is `#`. Raises ValueError without the title, or where a row does not
-    fit under the columns.
+    A first column without a header, a number or a name, is `#`. A blank line may follow the dashes. Raises ValueError without the
+    title, or where a row does not fit under the columns.
     """
     lines = body.splitlines()
     at = next((number for number, line in enumerate(lines) if line.strip() == title and number + 1 < len(lines)), None)
@@ -47,12 +47,15 @@ def titled(body: str, title: str) -> Iterator[dict[str, str]]:
         raise ValueError(f"no table {title!r}")
     inside: list[str] = []
     for line in lines[at + 2 :]:
+        if len(inside) == 2 and not line.strip():
+            continue
         if not line.startswith("    "):
             break
         inside.append(line[4:])
     if len(inside) < 2 or not _RULER.fullmatch(inside[1]):
         return
-    inside[0] = "#" + inside[0][1:]
+    if inside[0].startswith(" "):
+        inside[0] = "#" + inside[0][1:]
     for row in next(tables("\n".join(inside) + "\n")).rows:
         if row.cells is None:
             raise ValueError(f"does not fit under the columns: {row.text.strip()!r}")

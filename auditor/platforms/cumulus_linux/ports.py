@@ -1,7 +1,8 @@
-"""Ports of Cumulus Linux: `nv show interface`, the link of one, and the modules."""
+"""Ports of Cumulus Linux: `nv show interface`, the link of one by NVUE or by ethtool, and the modules."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -76,6 +77,14 @@ def link(body: str, parameters: Mapping[str, str]) -> Iterator[Normalised]:
     yield Interface(name=name, fec=mode, autoneg=negotiation)
     if negotiation is None:
         yield Unread(Interface, (name,), "autoneg", GapReason.UNSUPPORTED, "no state of the negotiation is in operation")
+
+
+def ethtool(body: str, parameters: Mapping[str, str]) -> Iterator[Normalised]:
+    """`ethtool PORT`: whether it negotiates. Speed and state are in the list of all ports."""
+    found = re.search(r"^\s*Auto-negotiation: (on|off)\s*$", body, re.MULTILINE)
+    yield Interface(name=parameters["port"], autoneg=None if found is None else found.group(1) == "on")
+    if found is None:
+        yield Unread(Interface, (parameters["port"],), "autoneg", detail="whether it negotiates is not told")
 
 
 def transceivers(body: str, _parameters: Mapping[str, str]) -> Iterator[Normalised]:

@@ -2,6 +2,9 @@
 
 Cumulus maps code points to switch priorities, and those to the traffic classes by which packets leave. Our words for the two
 are traffic class and queue. `lossless`, `lossless-single-ipool`, `lossy` and `lossy-multi-tc` differ in values, not in form.
+
+The PFC watchdog is set for a port and watches those of its queues that PFC pauses; which these are, its view does not tell. So of
+a port with the watchdog on, only what it sees is read, and of one without it, that no queue is watched.
 """
 
 from __future__ import annotations
@@ -11,7 +14,7 @@ from collections.abc import Iterator, Mapping
 
 from auditor import canonical
 from auditor.canonical import printable
-from auditor.facts import ClassMap, DscpMap, QosPort, Queue
+from auditor.facts import Buffer, BufferPool, ClassMap, DscpMap, QosPort, Queue
 from auditor.model import GapReason, Normalised, Unread
 from auditor.platforms.cumulus_linux import answers
 
@@ -22,13 +25,18 @@ KINDS = ("tc_to_queue", "pfc_to_queue")
 """PFC is a matter of the switch priority ("switch-prio on which PFC is enabled"): what it pauses leaves by the same map."""
 DSCP_TITLE = "RoCE PCP/DSCP->SP mapping configurations"
 CLASS_TITLE = "RoCE SP->TC mapping and ETS configurations"
+POOL_TITLE = "RoCE pool config"
+WATCHDOG_TITLE = "PFC WD Status"
 QUEUES = 8
 _DIRECTIONS: Mapping[tuple[bool | None, bool | None], str] = {(True, True): "both", (True, False): "rx", (False, True): "tx"}
 _YES = {"yes": True, "no": False, "enabled": True, "disabled": False}
+_ON = {"enabled": True, "disabled": False, "enable": True, "disable": False, "on": True, "off": False}
+_SEEN = {"OK": "operational", "DEADLOCK": "stormed"}
 
 
 def roce(body: str, _parameters: Mapping[str, str]) -> Iterator[Normalised]:
-    """`nv show qos roce`. With an exception in its list, some port has other maps: then none is read."""
+    """`nv show qos roce`. With an exception in its list, some port has other maps: then no map is read."""
+    yield from _pools(body)
     if re.search(r"^Exception List *\n=+ *\n *No Data *$", body, re.MULTILINE) is None:
         for row_type in (DscpMap, ClassMap):
             yield Unread(row_type, detail="its list of exceptions is not empty: some ports have settings of their own")
@@ -49,6 +57,52 @@ def roce(body: str, _parameters: Mapping[str, str]) -> Iterator[Normalised]:
     for priority, queue in classes:
         for kind in KINDS:
             yield ClassMap(name=f"{kind}:{MAP}", source=str(priority), kind=kind, to=queue)
+
+
+def _pools(body: str) -> Iterator[Normalised]:
+    """The buffer as a whole, and its pools. In `lossy` mode too one of them is called `roce-reserved-ingress`."""
+    word = answers.settings(body).get("mode", "")
+    mode = next((known for known in ("lossless", "lossy") if re.fullmatch(rf"{known}(?:-[\w-]+)?", word)), None)
+    try:
+        pools = [(row.get("name", ""), row.get("mode", "").lower()) for row in answers.titled(body, POOL_TITLE)]
+    except ValueError as error:
+        pools = []
+        yield Unread(BufferPool, detail=str(error))
+    ingress = sum(name.endswith("-ingress") for name, _ in pools)
+    yield Buffer(mode=mode, vendor_word=word or None, ingress_pools=ingress or None)
+    if mode is None:
+        yield Unread(Buffer, (), "mode", detail=f"RoCE mode {printable(word, 40)!r} is not known")
+    if not ingress:
+        yield Unread(Buffer, (), "ingress_pools", GapReason.TRUNCATED, "there is no ingress pool in it")
+    for name, kind in pools:
+        way = name.rpartition("-")[2]
+        yield BufferPool(
+            name=name,
+            direction=way if way in ("ingress", "egress") else None,
+            mode=kind if kind in ("dynamic", "static") else None,
+        )
+
+
+def watchdog(body: str, parameters: Mapping[str, str]) -> Iterator[Normalised]:
+    """`nv show interface PORT qos pfc-watchdog`. A deadlock is what happens now; the counts are of former ones."""
+    port, on = parameters["port"], _ON.get(answers.settings(body).get("state", ""))
+    if on is None:
+        yield Unread(Queue, detail="whether the watchdog is on is not told")
+        return
+    if not on:
+        yield from (Queue(port=port, queue=str(queue), watchdog_enabled=False) for queue in range(QUEUES))
+        return
+    yield Unread(
+        Queue, (port,), "watchdog_enabled", GapReason.UNSUPPORTED, "it is on for the port; which queues that are is not told"
+    )
+    rows = answers.titled(body, WATCHDOG_TITLE)
+    seen = {row["traffic-class"]: row.get("status", "") for row in rows if row["traffic-class"].isdecimal()}
+    if set(seen) != set(map(str, range(QUEUES))):
+        yield Unread(Queue, (port,), "watchdog_state", GapReason.TRUNCATED, f"{len(seen)} of {QUEUES} classes are in it")
+    for queue, word in seen.items():
+        yield Queue(port=port, queue=queue, watchdog_state=_SEEN.get(word))
+        if word not in _SEEN:
+            yield Unread(Queue, (port, queue), "watchdog_state", detail=f"status {printable(word, 40)!r} is not known")
 
 
 def status(body: str, parameters: Mapping[str, str]) -> Iterator[Normalised]:
