@@ -78,7 +78,7 @@ def test_a_dissenter_is_named_beside_the_line_and_a_doubt_is_left_open(auditor: 
     code, said, file = learn(auditor, bare, "leaf", bare.capture("faulty", 1))
     text = file.read_text()
     assert code == 0
-    assert "63 of 64 objects; not leaf-03:interface[Ethernet4] (1500)" in text
+    assert "63 of 64 objects; not leaf-03:interface[Ethernet4] (1500, mtu.path_too_small)" in text
     assert "buffer.model: static on 7; dynamic on 1 (leaf-07)" in text
     assert "lossless.buffer_model" not in text
     assert "too few agree: 2 places" in said
