@@ -19,12 +19,13 @@ forwarding class has, congestion-notification profiles, or the shared buffer.
 from __future__ import annotations
 
 from auditor.address import Layer
-from auditor.facts import Interface, Neighbour, System
+from auditor.facts import Interface, Neighbour, Optic, System
 from auditor.model import Failure, Fill, GapReason, Parser, Platform, Source, Transport, Unsupported
 from auditor.platforms.juniper_junos import lldp, names, ports, system
 
 _NO_PROOF = "no capture and no document of Junos proves what it prints of it"
 _LIST = "/interface-information/0/physical-interface/[name={0}]"
+_NAMED = r"^\s*<name>{0}</name>"
 _PHYSICAL = r"^ *Physical interface: {0}, "
 
 PLATFORM = Platform(
@@ -72,6 +73,7 @@ PLATFORM = Platform(
         Source(
             key="interfaces_json",
             command="show interfaces | display json",
+            aliases=("show interfaces extensive | display json", "show interfaces detail | display json"),
             fills=(Fill(Interface, Layer.APPLIED, ports.COLUMNS),),
             parser=Parser.JSON,
             normalise=ports.document,
@@ -86,8 +88,26 @@ PLATFORM = Platform(
             seconds=30.0,
         ),
         Source(
+            key="interfaces_xml",
+            command="show interfaces | display xml",
+            aliases=("show interfaces extensive | display xml", "show interfaces detail | display xml"),
+            fallback_for="interfaces_json",
+            fills=(Fill(Interface, Layer.APPLIED, ports.COLUMNS),),
+            parser=Parser.TEXT,
+            normalise=ports.xml,
+            anchor=(r"<interface-information\b",),
+            proof={
+                "interface": _NAMED, "interface.mtu_shown": _NAMED + "\n" + r"^\s*<mtu>",
+                "interface.speed": _NAMED + "\n" + r"^\s*<speed>", "interface.up": _NAMED + "\n" + r"^\s*<oper-status>",
+                "interface.enabled": _NAMED + "\n" + r"^\s*<admin-status",
+            },
+            proven_by="capture junos/napalm_iffdown",
+            seconds=30.0,
+        ),
+        Source(
             key="interfaces",
             command="show interfaces",
+            aliases=("show interfaces extensive", "show interfaces detail"),
             fallback_for="interfaces_json",
             fills=(Fill(Interface, Layer.APPLIED, ports.IN_TEXT, whole=False),),
             parser=Parser.TEXT,
@@ -96,6 +116,9 @@ PLATFORM = Platform(
             proof={
                 "interface": _PHYSICAL, "interface.mtu": _PHYSICAL + "\n" + r"^ +Protocol inet, MTU: \d",
                 "interface.mtu_shown": _PHYSICAL + "\n" + r"MTU: \d", "interface.speed": _PHYSICAL + "\n" + r"Speed: \S",
+                "interface.fec": _PHYSICAL + "\n" + r"^ +Ethernet FEC Mode ",
+                "interface.mac": _PHYSICAL + "\n" + r"^ +Current address: ",
+                "interface.description": _PHYSICAL + "\n" + r"^ +Description: ",
             },
             proven_by="show interfaces of Junos in genieparser; Juniper's CLI reference, show interfaces (et)",
             seconds=30.0,
@@ -111,6 +134,19 @@ PLATFORM = Platform(
             seconds=20.0,
         ),
         Source(
+            key="lldp_xml",
+            command="show lldp neighbors detail | display xml",
+            aliases=("show lldp neighbors interface | display xml",),
+            fallback_for="lldp_detail",
+            fills=(Fill(Neighbour, Layer.APPLIED, (*lldp.COLUMNS, *lldp.AGES), whole=False),),
+            parser=Parser.TEXT,
+            normalise=lldp.xml,
+            anchor=(r"<lldp-neighbors-information\b",),
+            proof={"neighbour": r"^\s*<lldp-local-interface>{0}(?:\.0)?</lldp-local-interface>"},
+            proven_by="capture junos/napalm_missing_port_ids, the same answer for one port",
+            seconds=20.0,
+        ),
+        Source(
             key="lldp_brief",
             command="show lldp neighbors | display json",
             fallback_for="lldp_detail",
@@ -120,6 +156,29 @@ PLATFORM = Platform(
             proof={"neighbour": "/lldp-neighbors-information/0/lldp-neighbor-information/[lldp-local-port-id={0}]"},
             proven_by="capture junos/sq_qfx_leaf3",
             seconds=20.0,
+        ),
+        Source(
+            key="optics",
+            command="show interfaces diagnostics optics",
+            fills=(Fill(Optic, Layer.APPLIED, ("present",), whole=False),),
+            parser=Parser.TEXT,
+            normalise=ports.light,
+            anchor=(r"^ *Physical interface: \S+\s*$",),
+            proof={"optic": r"^ *Physical interface: {0}\s*$"},
+            proven_by="capture junos/genie_b",
+            seconds=60.0,
+        ),
+        Source(
+            key="optics_xml",
+            command="show interfaces diagnostics optics | display xml",
+            fallback_for="optics",
+            fills=(Fill(Optic, Layer.APPLIED, ("present",), whole=False),),
+            parser=Parser.TEXT,
+            normalise=ports.light_xml,
+            anchor=(r"<interface-information\b",),
+            proof={"optic": _NAMED},
+            proven_by="capture junos/napalm_inf_with_space",
+            seconds=60.0,
         ),
     ),
     failures=(
@@ -139,7 +198,7 @@ PLATFORM = Platform(
         ),
         Unsupported("neighbour", ("management_address", "since_s", "protocol"), _NO_PROOF),
         Unsupported(
-            "optic", ("present", "type", "vendor", "serial"), "modules are told by slot, and which port that is by no answer"
+            "optic", ("type", "vendor", "part_number", "serial"), "modules are told by slot, and which port that is by no answer"
         ),
         *(
             Unsupported(table, columns, "no capture shows class of service of a whole switch")

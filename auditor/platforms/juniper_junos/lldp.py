@@ -1,4 +1,7 @@
-"""LLDP neighbours of Junos as JSON: the detailed answer, and the short one."""
+"""LLDP neighbours of Junos: the detailed answer and the short one as JSON, the detailed one as XML too.
+
+The text form is not read: its column `Port info` has the port id or the description, as the switch is configured.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from auditor.facts import Neighbour
-from auditor.model import Normalised, Unread
-from auditor.platforms.juniper_junos.names import elements, port, root, value
+from auditor.model import GapReason, Normalised, Unread
+from auditor.platforms.juniper_junos.names import elements, from_xml, port, root, value
+from auditor.xmldoc import CutOff
 
 COLUMNS = ("system", "port_kind", "port_description", "chassis", "chassis_kind", "ttl_s")
 AGES = ("heard_s",)
@@ -23,6 +27,16 @@ def detail(document: Any, _parameters: Mapping[str, str]) -> Iterator[Normalised
     """`show lldp neighbors detail`: `lldp-local-port-id` is an index there."""
     for item in elements(root(document, "lldp-neighbors-information"), "lldp-neighbor-information"):
         yield from _neighbour(item, value(item, "lldp-local-interface"), long=True)
+
+
+def xml(body: str, parameters: Mapping[str, str]) -> Iterator[Normalised]:
+    """`show lldp neighbors detail | display xml`, and what `show lldp neighbors interface …` says of one port."""
+    try:
+        found = from_xml(body)
+    except CutOff as error:
+        yield Unread(Neighbour, reason=GapReason.TRUNCATED, detail=str(error))
+        return
+    yield from detail(found, parameters)
 
 
 def brief(document: Any, _parameters: Mapping[str, str]) -> Iterator[Normalised]:
