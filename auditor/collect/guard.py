@@ -30,11 +30,11 @@ OPENING = {"eos": ("show version",), "nxos": ("show hostname",), "junos": ()}
 FORMATS = frozenset(
     {
         "| json", "| json native", "| json-print", "| display json", "| display xml", "| display-xml", "| no-more",
-        "| display json | no-more", "| display xml | no-more",
+        "| display json | no-more", "| display xml | no-more", "| display inheritance no-comments",
     }
 )  # fmt: skip
 """Endings that change the form of an answer and nothing else, on the command lines of switches that are no shells: EOS, NX-OS,
-Onyx, Junos and OS10."""
+Onyx, Junos and OS10. `| display inheritance no-comments` writes what configuration groups set where they set it."""
 
 _PLAIN = re.compile(r"[A-Za-z0-9 ._/:=,+@%-]*")
 _QUOTED = re.compile(r"'[^'\x00-\x1f\x7f]*'")
@@ -98,7 +98,8 @@ def sent_text(source: Source, command: str) -> str:
 
 def wanted_sources(platform: Platform, reads: Iterable[str] | None) -> tuple[Source, ...]:
     """Sources of the first round, in declared order: those that fill a read column (`table`, `table.column`,
-    `table.column@layer`; None: all), and those whose answers name the parameters of these. Fallbacks are left out.
+    `table.column@layer`; None: all), and those whose answers name the parameters of these, or what stands beside them.
+    Fallbacks are left out.
     """
     chosen = {source.key for source in platform.sources if not source.fallback_for}
     if reads is not None:
@@ -117,8 +118,9 @@ def wanted_sources(platform: Platform, reads: Iterable[str] | None) -> tuple[Sou
         naming = {
             name
             for source in platform.sources
-            if source.key in chosen and source.parameter is not None
-            for name in source.parameter.sources
+            for parameter in (source.parameter, source.beside)
+            if source.key in chosen and parameter is not None
+            for name in parameter.sources
             if name in known and not platform.source(name).fallback_for
         }
         if naming <= chosen:

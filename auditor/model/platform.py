@@ -97,6 +97,8 @@ class Source:
     expression. `shown` turns a key part into how this output writes it (`Ethernet1/1` stands as `Et1/1` in a table).
     `proven_by`: the capture or vendor document that proves the output. `seconds`: the deadline of the command.
     `counts`: a cell is the number of lines of the answer, so a cut one tells nothing at all.
+    `beside`: names that this answer speaks of without naming them (`et-*`). They come from the answer to another source, and the
+    normaliser finds them, joined by blanks, among the parameters; they are missing where that source did not answer.
     `ok_status`: exit statuses that count as an answer. `sent` False: read from captures, never sent to a device.
     `rest`: the path at which the same answer is got over HTTPS, for platforms that have Transport.HTTPS in `also`.
     """
@@ -122,6 +124,7 @@ class Source:
     sent: bool = True
     counts: bool = False
     rest: str = ""
+    beside: Parameter | None = None
 
     def spellings(self) -> tuple[str, ...]:
         """Every text under which its answer may stand in a capture; the first is what is sent."""

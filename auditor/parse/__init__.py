@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -36,12 +37,15 @@ def parse_device(
     at = collected_at or (max(times) if times else datetime.now(UTC))
     merge = Merge(device, list(gaps))
     parsed: list[tuple[RawOutput, Source, Platform, Parsed]] = []
+    bodies = {(output.platform, output.source): output.body for output in outputs if output.failure is None}
     for output in outputs:
         platform = platforms.get(output.platform)
         if platform is None or all(source.key != output.source for source in platform.sources):
             continue
         source = platform.source(output.source)
-        parsed.append((output, source, platform, parse_output(output, source, platform, parsers)))
+        parsed.append(
+            (output, source, platform, parse_output(output, source, platform, parsers, _beside(output, source, bodies)))
+        )
     name_ports(parsed)
     replaced = _replaced(parsed)
     for output, source, platform, result in parsed:
@@ -56,6 +60,18 @@ def parse_device(
     known = [platforms[name] for name in names if name in platforms]
     merge.gaps.extend(_without_source(device, known))
     return replace(merge.state(at), readable=_readable(known))
+
+
+def _beside(output: RawOutput, source: Source, bodies: Mapping[tuple[str, str], str]) -> dict[str, str]:
+    """The names that an answer needs from another one, joined by blanks. A broken answer gives none; its own gaps say why."""
+    if source.beside is None:
+        return {}
+    for key in source.beside.sources:
+        body = bodies.get((output.platform, key))
+        if body is not None:
+            with contextlib.suppress(Exception):  # whatever a device printed
+                return {source.beside.name: " ".join(dict.fromkeys(source.beside.names(body)))}
+    return {}
 
 
 def _replaced(parsed: Iterable[tuple[RawOutput, Source, Platform, Parsed]]) -> set[tuple[str, str]]:

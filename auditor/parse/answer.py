@@ -7,7 +7,7 @@ import json
 import re
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -55,8 +55,10 @@ class Parsed:
     whole: bool = True
 
 
-def parse_output(output: RawOutput, source: Source, platform: Platform, parsers: Path | None = None) -> Parsed:
-    """Turn one raw output into rows and gaps. Never raises for what a device printed."""
+def parse_output(
+    output: RawOutput, source: Source, platform: Platform, parsers: Path | None = None, beside: Mapping[str, str] | None = None
+) -> Parsed:
+    """Turn one raw output into rows and gaps. Never raises for what a device printed. `beside`: what `Source.beside` says."""
     parsed = Parsed()
     body = output.body
     try:
@@ -73,7 +75,7 @@ def parse_output(output: RawOutput, source: Source, platform: Platform, parsers:
             data = _read(body, source, platform, parsed, output, parsers)
             if source.counts and not parsed.whole:
                 raise Refused(GapReason.TRUNCATED, parsed.gaps[0].detail)
-            for number, item in enumerate(source.normalise(data, output.parameters)):
+            for number, item in enumerate(source.normalise(data, {**output.parameters, **(beside or {})})):
                 if number >= MAX_ROWS:
                     raise Refused(GapReason.UNPARSED, f"gives more than {MAX_ROWS} rows")
                 _take(item, parsed, output, source)
