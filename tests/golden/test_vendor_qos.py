@@ -99,3 +99,31 @@ def test_nx_os_with_its_policies_is_what_it_says() -> None:
     body = recorded("cisco_nxos", "running_qos", "four_kinds_of_ports")
     outcome = judged("cisco_nxos", [("running_qos", "", body)], LOSSLESS, ["Ethernet1/1"])
     assert loud(outcome) == set()
+
+
+JUNOS = [
+    ("class_of_service", "", recorded("juniper_junos", "class_of_service", "dcqcn_by_pattern")),
+    ("interfaces_json", "", recorded("juniper_junos", "interfaces_json", "routed_switched_and_shut")),
+]
+
+
+def test_junos_as_juniper_sets_it_for_rdma_is_what_it_says() -> None:
+    outcome = judged("juniper_junos", JUNOS, LOSSLESS, ["et-0/0/1", "et-0/0/2"])
+    assert loud(outcome) == set()
+    rules = {"trust_without_dscp", "other_class_in_lossless_queue", "watchdog_missing", "watchdog_wrong_queues"}
+    assert {f"lossless.{rule}" for rule in rules} <= passed(outcome)
+
+
+@pytest.mark.parametrize(
+    ("was", "instead", "rule", "place"),
+    [
+        ("                dscp fabric;", "                ieee-802.1 fabric;", "trust_without_dscp", "qos_port[et-0/0/1]"),
+        ("        pfc-watchdog;\n", "", "watchdog_missing", "qos_port[et-0/0/1]"),
+        ("        explicit-congestion-notification;\n", "", "ecn_never_marks", "queue[et-0/0/1,4]"),
+    ],
+)
+def test_junos_with_one_line_wrong_is_told(was: str, instead: str, rule: str, place: str) -> None:
+    (key, port, body), ports = JUNOS
+    assert was in body
+    outcome = judged("juniper_junos", [(key, port, body.replace(was, instead)), ports], LOSSLESS, ["et-0/0/1"])
+    assert loud(outcome) == {(f"lossless.{rule}", f"leaf-1:{place}")}

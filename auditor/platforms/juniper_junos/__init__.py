@@ -3,30 +3,63 @@
 Traps, each met in a capture:
 
 - JSON wraps every value in a list of objects with the member `data`; empty elements are `[null]`.
-- `mtu` of a port is that of the media: it counts the 14 bytes of the Ethernet header and not the check sequence. What a packet
-  may have stands at the family of the unit (9200 under 9214), and that is taken; a port whose units route no IP tells none.
+- `mtu` of a port is that of the media: it counts the 14 bytes of the Ethernet header and not the check sequence, and
+  `frame_bytes` is that number. What a packet may have stands at the family of the unit (9200 under 9214); a port whose units
+  route no IP tells none.
 - Speeds are written `10Gbps`, `1000mbps`, `800mbps`, `Auto`, `Unlimited`. The FEC mode is an empty element where there is none.
 - The local port of a neighbour is `lldp-local-interface` in one answer and `lldp-local-port-id` in another, where the first
   answer has an index of SNMP under that very name. A unit may stand behind it (`fe-0/0/2.0`), and the remote port id may be
   missing.
 - Answers of members begin with `fpc0:`; a login prints a banner and `{master:0}` before it.
 - `| display json` over SSH and the same through NETCONF are one answer.
+- Modules are told by slot; which port that is follows from the list of ports. Their part numbers are Juniper's.
 
-Nothing of class of service is read: the captures show one interface and parts of classifiers, and none shows which queue a
-forwarding class has, congestion-notification profiles, or the shared buffer.
+Class of service is read from the configuration, whose statements Juniper's documents show, with what configuration groups set;
+without groups (NETCONF has no request for them) only what is there counts. The interfaces in it may be patterns such as `et-*`.
+The operational commands are not asked: no capture and no document shows one of a switch with PFC. Thresholds of drop profiles are
+percents of a queue whose size is not told, headroom is computed by the switch, and neither is printed in bytes.
 """
 
 from __future__ import annotations
 
 from auditor.address import Layer
-from auditor.facts import Interface, Neighbour, Optic, System
-from auditor.model import Failure, Fill, GapReason, Parser, Platform, Source, Transport, Unsupported
-from auditor.platforms.juniper_junos import lldp, names, ports, system
+from auditor.facts import ClassMap, DscpMap, Interface, Neighbour, Optic, PriorityGroup, QosPort, Queue, System
+from auditor.model import Failure, Fill, GapReason, Parameter, Parser, Platform, Source, Transport, Unsupported
+from auditor.platforms.juniper_junos import lldp, names, ports, qos, system
 
 _NO_PROOF = "no capture and no document of Junos proves what it prints of it"
 _LIST = "/interface-information/0/physical-interface/[name={0}]"
 _NAMED = r"^\s*<name>{0}</name>"
 _PHYSICAL = r"^ *Physical interface: {0}, "
+
+_PORTS = Parameter("ports", ("interfaces_json", "interfaces_xml", "interfaces"), ports.listed)
+_ENTRY = r"^ +(?:{0}|[a-z]*-?[^ {}]*[*?\[][^ {}]*|all) \{$"
+"""The line of a port in the configuration, by its name or a pattern."""
+_QOS = (
+    Fill(
+        QosPort, Layer.CONFIGURED,
+        ("trust", "dscp_map", "tc_to_queue", "tc_to_pg", "pfc_to_queue", "pfc_priorities", "pfc_direction"), whole=False,
+    ),
+    Fill(DscpMap, Layer.CONFIGURED, ("traffic_class",), whole=False),
+    Fill(ClassMap, Layer.CONFIGURED, ("kind", "to"), whole=False),
+    Fill(
+        Queue, Layer.CONFIGURED,
+        (
+            "ecn_enabled", "ecn_probability", "ecn_profile", "watchdog_enabled", "watchdog_detection_s",
+            "watchdog_restoration_s", "watchdog_action",
+        ),
+        whole=False,
+    ),
+    Fill(PriorityGroup, Layer.CONFIGURED, ("lossless", "profile", "profile_cable_length_m"), whole=False),
+)  # fmt: skip
+_QOS_PROOF = {
+    "qos_port": _ENTRY, "queue": _ENTRY, "priority_group": _ENTRY, "qos_port.dscp_map": _ENTRY + "\n" + r"^ +dscp \S+;$",
+    "dscp_map": r"^ +dscp {0} \{$", "class_map": r"^ *(?:forwarding-classes|congestion-notification-profile) \{$",
+}  # fmt: skip
+_DOCUMENTS = (
+    "Juniper's documents: Create and Import a DCQCN Configlet; Configuring DSCP-based PFC for Layer 3 Untagged Traffic; PFC "
+    "Watchdog; CLI reference, statements below [edit class-of-service], and `show | display inheritance`"
+)
 
 PLATFORM = Platform(
     name="juniper_junos",
@@ -35,7 +68,7 @@ PLATFORM = Platform(
     transport=Transport.CLI,
     also=(Transport.NAPALM,),
     napalm="junos",
-    formats=("| display json", "| display xml", "| no-more", "| display json | no-more"),
+    formats=("| display json", "| display xml", "| no-more", "| display json | no-more", "| display inheritance no-comments"),
     interface_name=names.port,
     sources=(
         Source(
@@ -53,10 +86,14 @@ PLATFORM = Platform(
         Source(
             key="chassis_json",
             command="show chassis hardware | display json",
-            fills=(Fill(System, Layer.APPLIED, ("serial",)),),
+            fills=(
+                Fill(System, Layer.APPLIED, ("serial",)),
+                Fill(Optic, Layer.APPLIED, ("present", "type", "part_number", "serial"), whole=False),
+            ),
             parser=Parser.JSON,
             normalise=system.chassis_document,
-            proof={"system.serial": "/chassis-inventory/0/chassis/0/serial-number"},
+            beside=_PORTS,
+            proof={"system.serial": "/chassis-inventory/0/chassis/0/serial-number", "optic": "/chassis-inventory/0/chassis"},
             proven_by="capture junos/sq_qfx_nossim_leaf01",
         ),
         Source(
@@ -158,6 +195,31 @@ PLATFORM = Platform(
             seconds=20.0,
         ),
         Source(
+            key="class_of_service",
+            command="show configuration class-of-service | display inheritance no-comments",
+            fills=_QOS,
+            parser=Parser.TEXT,
+            normalise=qos.inherited,
+            anchor=(r"^ *interfaces \{$",),
+            proof=_QOS_PROOF,
+            proven_by=_DOCUMENTS,
+            beside=_PORTS,
+            seconds=20.0,
+        ),
+        Source(
+            key="class_of_service_own",
+            command="show configuration class-of-service",
+            fallback_for="class_of_service",
+            fills=_QOS,
+            parser=Parser.TEXT,
+            normalise=qos.own,
+            anchor=(r"^ *interfaces \{$",),
+            proof=_QOS_PROOF,
+            proven_by=_DOCUMENTS,
+            beside=_PORTS,
+            seconds=20.0,
+        ),
+        Source(
             key="optics",
             command="show interfaces diagnostics optics",
             fills=(Fill(Optic, Layer.APPLIED, ("present",), whole=False),),
@@ -193,23 +255,21 @@ PLATFORM = Platform(
         Unsupported("firmware", ("version",), _NO_PROOF),
         Unsupported(
             "interface",
-            ("up_since", "frame_bytes", "lag", "alias", "cable_length_m", "breakout_parent", "lanes", "error_disabled"),
-            "`interface-flapped` is no time of the last link-up, and the media MTU is no length of a frame",
+            ("up_since", "lag", "alias", "cable_length_m", "breakout_parent", "lanes", "error_disabled"),
+            "`interface-flapped` is no time of the last link-up; for the rest there is no proof",
         ),
         Unsupported("neighbour", ("management_address", "since_s", "protocol"), _NO_PROOF),
+        Unsupported("optic", ("vendor", "firmware", "length_m"), "the inventory does not tell it"),
+        Unsupported("qos_port", ("global_pause_rx", "global_pause_tx"), _NO_PROOF),
+        Unsupported("queue", ("scheduler", "weight"), "transmit rates are percents; how they are served, no answer says"),
+        Unsupported("queue", ("ecn_min_bytes", "ecn_max_bytes"), "percents of a queue whose size is not told"),
         Unsupported(
-            "optic", ("type", "vendor", "part_number", "serial"), "modules are told by slot, and which port that is by no answer"
+            "priority_group", ("headroom_bytes", "size_bytes", "xon_bytes", "threshold"), "the switch computes it and tells none"
         ),
+        Unsupported("buffer", ("mode", "ingress_pools", "model"), "shares in percent of a buffer whose size is not told"),
         *(
-            Unsupported(table, columns, "no capture shows class of service of a whole switch")
-            for table, columns in (
-                (
-                    "qos_port",
-                    ("trust", "dscp_map", "tc_to_queue", "tc_to_pg", "pfc_to_queue", "pfc_priorities", "pfc_direction"),
-                ),
-                ("queue", ("watchdog_enabled", "ecn_enabled", "ecn_min_bytes", "ecn_max_bytes")),
-                ("buffer", ("mode", "ingress_pools", "model")),
-            )
+            Unsupported(fill.row_type.TABLE, fill.columns, "no capture or document shows it of a switch with PFC", Layer.APPLIED)
+            for fill in _QOS
         ),
     ),
 )  # fmt: skip

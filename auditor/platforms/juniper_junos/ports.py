@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -13,8 +14,8 @@ from auditor.model import GapReason, Normalised, Unread
 from auditor.platforms.juniper_junos.names import elements, from_xml, is_port, port, root, value
 from auditor.xmldoc import CutOff
 
-COLUMNS = ("enabled", "up", "mtu", "mtu_shown", "speed", "fec", "autoneg", "mac", "description")
-IN_TEXT = ("enabled", "up", "mtu", "mtu_shown", "speed", "fec", "mac", "description")
+COLUMNS = ("enabled", "up", "mtu", "frame_bytes", "mtu_shown", "speed", "fec", "autoneg", "mac", "description")
+IN_TEXT = ("enabled", "up", "mtu", "frame_bytes", "mtu_shown", "speed", "fec", "mac", "description")
 
 _STATES = {"up": True, "down": False}
 _SPEED = re.compile(r"(\d+(?:\.\d+)?)([mMgG])bps")
@@ -25,6 +26,22 @@ _HEAD = re.compile(r"^ *Physical interface: (\S+), (Enabled|Administratively dow
 
 _PROTOCOL = re.compile(r"^ +Protocol inet6?(?:, |\s*\n(?:(?! +Protocol ).*\n)*? +)MTU: (\d{2,6})\b", re.MULTILINE)
 """Junos Evolved prints the MTU of a family on a line of its own."""
+
+
+def listed(body: str) -> Iterator[str]:
+    """The ports of `show interfaces`, as JSON, XML or text. Raises ValueError for a document that is broken."""
+    start = re.search(r"^\s*\{\s*$", body, re.MULTILINE)
+    if start is not None:
+        data, _ = json.JSONDecoder().raw_decode(body[start.start() :].lstrip())
+    elif "<interface-information" in body:
+        data = from_xml(body)
+    else:
+        yield from (port(head.group(1)) for head in _HEAD.finditer(body) if is_port(port(head.group(1))))
+        return
+    for item in elements(root(data, "interface-information"), "physical-interface"):
+        name = value(item, "name")
+        if name is not None and is_port(name):
+            yield name
 
 
 def document(data: Any, _parameters: Mapping[str, str]) -> Iterator[Normalised]:
@@ -60,6 +77,7 @@ def _port(name: str, item: Mapping[str, Any]) -> Iterator[Normalised]:
         enabled=_STATES.get(admin or ""),
         up=_STATES.get(oper or ""),
         mtu=packet,
+        frame_bytes=_frame(name, media),
         mtu_shown=media,
         speed=_speed(value(item, "speed")),
         fec=None if fec is None else _FEC.get(fec.lower()),
@@ -85,6 +103,11 @@ def _not_told(row: Interface, speed: str | None, fec: str | None) -> Iterator[No
     if row.fec is None:
         words = "it tells no FEC mode" if fec is None else f"FEC mode {printable(fec, 40)!r} is not known"
         yield Unread(Interface, (row.name,), "fec", GapReason.UNSUPPORTED if fec is None else GapReason.UNPARSED, words)
+
+
+def _frame(name: str, media: str | None) -> int | None:
+    """The media MTU of a port: a frame with its header, and without its check sequence."""
+    return int(media) if is_port(name) and media is not None and media.isdecimal() else None
 
 
 def _packet(name: str, item: Mapping[str, Any]) -> int | None:
@@ -120,6 +143,7 @@ def text(body: str, _parameters: Mapping[str, str]) -> Iterator[Normalised]:
             enabled=head.group(2) == "Enabled",
             up=head.group(3) == "Up",
             mtu=int(packets[0]) if len(set(packets)) == 1 else None,
+            frame_bytes=None if media is None else _frame(name, media.group(1)),
             mtu_shown=None if media is None else media.group(1),
             speed=None if speed is None else _speed(speed.group(1)),
             fec=None if fec is None else _FEC.get(fec.group(1).lower()),
