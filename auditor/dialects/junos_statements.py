@@ -33,8 +33,7 @@ def statements(body: str) -> Iterator[Statement]:
 
     Raises Unfinished, and ValueError for a line that is no configuration.
     """
-    above: list[tuple[Statement, bool, bool]] = []
-    """Of each open brace: the words, whether it is in use, whether it holds something."""
+    above: list[tuple[Statement, bool, bool]] = []  # of each open brace: its words, whether it is in use, and holds something
     begun = False
     for raw in _COMMENT.sub("", body).splitlines():
         line = _BEHIND.sub("", raw.strip())

@@ -51,12 +51,12 @@ def _rows(body: str, parameters: Mapping[str, str], *, whole: bool) -> Iterator[
     yield from _classes(config)
     for name, profile in config.profiles.items():
         if whole or profile.obeyed is not None:
-            yield from _obeyed(name, profile.obeyed)
+            yield from _obeyed(name, profile.obeyed, config)
         else:
             words = "a configuration group may say which queues obey"
             yield Unread(ClassMap, (f"pfc_to_queue:{name}",), "to", _UNSUPPORTED, words)
     if whole:
-        yield from _obeyed(DEFAULT, None)
+        yield from _obeyed(DEFAULT, None, config)
     yield from _ports(config, parameters.get("ports", "").split(), whole)
 
 
@@ -102,13 +102,15 @@ def _classes(config: cos.ClassOfService) -> Iterator[Normalised]:
             yield Unread(ClassMap, key, "to", _UNSUPPORTED, words)
 
 
-def _obeyed(name: str, told: Mapping[int, tuple[int, ...]] | None) -> Iterator[Normalised]:
-    """The queues that pauses stop. A priority whose pauses stop none has no row."""
+def _obeyed(name: str, told: Mapping[int, tuple[int, ...]] | None, config: cos.ClassOfService) -> Iterator[Normalised]:
+    """The queues that pauses stop; of several, that of the class which has the priority. One that stops none has no row."""
     defaults = {priority: (queue,) for priority, queue in cos.DEFAULT_OBEYED.items()}
     for priority, queues in (defaults if told is None else told).items():
         key = (f"pfc_to_queue:{name}", str(priority))
-        if len(queues) == 1:
-            yield ClassMap(name=key[0], source=key[1], kind="pfc_to_queue", to=queues[0])
+        own_queues = {item.queue for item in config.classes.values() if item.priority == priority and item.queue in queues}
+        chosen = queues if len(queues) == 1 else tuple(own_queues)
+        if len(chosen) == 1:
+            yield ClassMap(name=key[0], source=key[1], kind="pfc_to_queue", to=chosen[0])
         else:
             words = f"pauses of priority {priority} stop {len(queues) or 'no'} queues"
             yield Unread(ClassMap, key, "to", _UNSUPPORTED, words)
@@ -142,14 +144,16 @@ def _port(port: str, found: list[Statement], config: cos.ClassOfService, whole: 
     name = next((words[1] for words in found if words[:1] == (_PROFILE,) and len(words) > 1), None)
     profile = None if name is None else config.profiles.get(name)
     priorities, why = _priorities(name, dscp, config, whole)
-    direction = _direction(profile, priorities) if whole or (profile is not None and profile.obeyed is not None) else None
+    told = (profile is not None and profile.obeyed is not None) or (whole and (profile is not None or name is None))
+    # Where it is not known which queues pauses stop, the queue of a class proves nothing: no map of queues is bound.
+    direction = _direction(profile, priorities) if told else None
     yield QosPort(
         port=port,
         trust=trust or None,
         dscp_map=dscp,
-        tc_to_queue=CLASSES,
+        tc_to_queue=CLASSES if told else None,
         tc_to_pg=CLASSES,
-        pfc_to_queue=name if profile is not None else DEFAULT if name is None and whole else None,
+        pfc_to_queue=(name or DEFAULT) if told else None,
         pfc_priorities=priorities,
         pfc_direction=direction,
     )
@@ -157,8 +161,10 @@ def _port(port: str, found: list[Statement], config: cos.ClassOfService, whole: 
     unread = partial(Unread, QosPort, (port,))
     if priorities is None:
         yield unread("pfc_priorities", _UNSUPPORTED if name is None else GapReason.UNPARSED, why)
-    if profile is None and not (name is None and whole):
-        yield unread("pfc_to_queue", _UNSUPPORTED if name is None else GapReason.UNPARSED, why)
+    if not told:
+        words = "a configuration group may say which queues obey" if profile is not None else why
+        reason = GapReason.UNPARSED if name is not None and profile is None else _UNSUPPORTED
+        yield from (unread(column, reason, words) for column in ("tc_to_queue", "pfc_to_queue"))
     if direction is None:
         yield unread("pfc_direction", _UNSUPPORTED, "no priority is known to have PFC, or not all of them have it both ways")
     for priority in priorities or ():

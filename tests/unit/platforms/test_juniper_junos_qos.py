@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from auditor.address import Address
+from auditor.checks.hops import hops
 from auditor.collect.guard import wanted_sources
 from auditor.collect.napalm_session import NapalmConnection
 from auditor.collect.ssh import Unreached
@@ -16,6 +17,7 @@ from auditor.dialects.junos_statements import Unfinished, below, statements
 from auditor.evidence import Place, find
 from auditor.facts import Optic, PriorityGroup, QosPort, Queue
 from auditor.model import GapReason, Spot, State
+from auditor.plan.fabric import parse_fabric
 from auditor.platforms import platforms
 from auditor.platforms.juniper_junos import PLATFORM, ports, system
 from auditor.platforms.juniper_junos import class_of_service as cos
@@ -247,3 +249,39 @@ def test_ports_are_listed_from_every_form(form: str) -> None:
     body = recorded("juniper_junos", form, case)
     names = {"interfaces_xml": ["et-0/0/7", "et-0/0/8"]}.get(form, ["et-0/0/1", "et-0/0/2"])
     assert list(ports.listed(body)) == names
+
+
+def chain(config: str) -> dict[tuple[str, str], bool | None]:
+    """What each place of the chain says of a class on DSCP 26 and priority 3, its notifications on DSCP 48."""
+    intent = parse_fabric("planes: {compute: {classes: [{name: roce, dscp: [26], priority: 3, cnp_dscp: 48}]}}")
+    met = hops(of(config), {"et-0/0/1": tuple(intent.planes["compute"].classes)}, host=False)
+    return {(hop.direction, place.name): place.ok for hop in met["et-0/0/1"] for place in hop.cells}
+
+
+def test_the_chain_of_a_lossless_class_is_whole_but_for_what_is_no_bytes() -> None:
+    places = chain(PATTERN)
+    assert {place for place, good in places.items() if good is None} == {("ingress", "headroom"), ("egress", "ecn")}
+    assert all(good for good in places.values() if good is not None)
+    assert len(places) == 13
+
+
+@pytest.mark.parametrize(
+    ("was", "instead", "broken"),
+    [
+        ("code-points 011010", "code-points 011011", ("ingress", "dscp_map")),
+        ("pfc-priority 3", "pfc-priority 4", ("ingress", "pfc")),
+        ("code-point 011 {", "code-point 101 {", ("egress", "tc_to_queue")),
+        ("flow-control-queue 4;", "flow-control-queue [ 3 4 ];", None),
+        ("dscp fabric;", "ieee-802.1 fabric;", ("ingress", "trust")),
+        ("        congestion-notification-profile lossless;\n", "", ("egress", "pfc")),
+        ("        explicit-congestion-notification;\n", "", ("egress", "ecn")),
+        ("        pfc-watchdog;\n", "", ("egress", "watchdog")),
+        ("loss-priority low code-points 110000;", "loss-priority low code-points 110001;", None),
+    ],
+)
+def test_one_line_breaks_the_chain_where_it_stands(was: str, instead: str, broken: tuple[str, str] | None) -> None:
+    """Notifications without a class of their own go to queue 0, and pauses may stop the queues of others too: no break."""
+    assert was in PATTERN
+    places = chain(PATTERN.replace(was, instead))
+    wrong = {place for place, good in places.items() if good is False}
+    assert wrong == set() if broken is None else broken in wrong
