@@ -9,17 +9,11 @@ instead: then the command is asked once more in a new session, with a longer wai
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from typing import Any
-
-import paramiko
 
 from auditor.collect import screen
-from auditor.collect.exec_channel import Limits
-from auditor.collect.output import Answer
 from auditor.collect.script import GRACE, Command
-from auditor.collect.ssh import Deadline, Dialler, Unreached
-from auditor.collect.terminal import Overflow, login, why
+from auditor.collect.ssh import Unreached
+from auditor.collect.terminal import Typed
 from auditor.model import GapReason
 
 QUIET, PATIENT = 0.1, 1.0
@@ -33,63 +27,16 @@ class _Unproven(Exception):
     """What looked like the end of an answer was none; an empty line was typed into its middle."""
 
 
-class CliConnection:
-    """The Nornir connection plugin. `extras`: `dialler`, `name`, `route`, `limits`, `device_type`, `pagers`. Opening raises
-    Unreached."""
+class CliConnection(Typed):
+    """The Nornir connection plugin. `extras` also holds `pagers`: expressions of what asks for a key between pages."""
 
     def __init__(self) -> None:
-        self._transport: paramiko.Transport | None = None
-        self._netmiko: Any = None
+        super().__init__()
         self._prompt: tuple[str, ...] = ()
-        self._extras: dict[str, Any] = {}
-        self.deadline = Deadline(0)
-        self.limits = Limits()
-
-    def open(
-        self,
-        hostname: str | None,
-        username: str | None,
-        password: str | None,
-        port: int | None,
-        platform: str | None,
-        extras: dict[str, Any] | None = None,
-        configuration: object = None,
-    ) -> None:
-        """Connect, log in and learn the prompt. All but `extras` are Nornir's and unused: the route holds them."""
-        del hostname, username, password, port, platform, configuration
-        assert extras is not None
-        dialler: Dialler = extras["dialler"]
-        self._extras, self.limits = extras, extras["limits"]
-        self._transport, self.deadline = dialler.open(extras["name"], extras["route"])
-        try:
-            self._start()
-        except Exception as error:
-            self._transport.close()
-            raise why(error) from None
-
-    def close(self) -> None:
-        """Close the connection."""
-        if self._transport is not None:
-            self._transport.close()
-
-    @property
-    def connection(self) -> CliConnection:
-        """Nornir hands this to its tasks."""
-        return self
-
-    @property
-    def spent(self) -> bool:
-        """Whether nothing more can be asked: the deadline is over or the connection broke."""
-        return self.deadline.over or self._transport is None or not self._transport.is_active()
-
-    def ask(self, commands: Sequence[Command]) -> list[Answer]:
-        """One answer for each command, in order; never raises for what the device does."""
-        return [self._one(command) for command in commands]
 
     def _start(self) -> None:
         """A session with paging off, and its prompt: what two empty lines bring back alike."""
-        assert self._transport is not None
-        self._netmiko = login(self._extras["device_type"], self._transport, self.deadline, self.limits.output)
+        self._login()
         self._until_quiet(self.deadline.left(5), QUIET, lines=0)
         for _ in range(3):
             replies = [screen.lines(self._empty_line(self.deadline.left(10), QUIET)) for _ in range(2)]
@@ -102,32 +49,14 @@ class CliConnection:
         self._netmiko.write_channel(self._netmiko.RETURN)
         return self._until_quiet(seconds, quiet, lines=max(1, len(self._prompt)))
 
-    def _one(self, command: Command) -> Answer:
-        if self.deadline.over:
-            return Answer(failure=GapReason.TIMEOUT, detail=f"not asked: the device's {self.deadline.seconds:g} s were used up")
-        if self._transport is None or not self._transport.is_active():
-            return Answer(failure=GapReason.UNREACHABLE, detail="not asked: the connection broke before")
-        begin = time.monotonic()
-        try:
-            body = self._proven(command)
-        except Exception as error:
-            self._leave()
-            seconds = time.monotonic() - begin
-            if isinstance(error, Overflow):
-                detail = f"longer than {self.limits.output} bytes; the rest was cut"
-                return Answer(failure=GapReason.TRUNCATED, detail=detail, seconds=seconds)
-            failure = why(error)
-            return Answer(failure=failure.reason, detail=failure.detail, seconds=seconds)
-        return Answer(body.encode(), seconds=time.monotonic() - begin)
-
-    def _proven(self, command: Command) -> str:
+    def _typed(self, command: Command) -> tuple[str, int | None]:
         """The answer to a command; asked once more, in a new session and with more patience, where its end was not proven."""
         for quiet in (QUIET, PATIENT):
             if self._netmiko is None:
                 self._start()
             end = time.monotonic() + min(command.seconds + GRACE, self.deadline.left())
             try:
-                return self._send(command.text, end, quiet)
+                return self._send(command.text, end, quiet), None
             except _Unproven:
                 self._leave()
         raise Unreached(
@@ -177,9 +106,3 @@ class CliConnection:
             else:
                 time.sleep(_POLL)
         return "".join(parts)
-
-    def _leave(self) -> None:
-        """Give up a session in which a command hangs; the next one starts a new session."""
-        if self._netmiko is not None and self._netmiko.remote_conn is not None:
-            self._netmiko.remote_conn.close()
-        self._netmiko = None

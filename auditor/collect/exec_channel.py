@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
 
 import paramiko
 
 from auditor.collect.output import Answer
+from auditor.collect.plugin import SshPlugin
 from auditor.collect.script import GRACE, Command, Mark, Splitter, batches, join
-from auditor.collect.ssh import Deadline, Dialler, Unreached, explain
+from auditor.collect.ssh import explain
 from auditor.model import GapReason
 
 _CHUNK = 65536
@@ -25,53 +24,8 @@ _TICK = 0.1
 _MAX_ERRORS = 65536
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """`start`: seconds for a shell to begin; `output`: bytes kept per command."""
-
-    start: float = 20.0
-    output: int = 64 * 1024 * 1024
-
-
-class ExecConnection:
-    """The Nornir connection plugin. `extras`: `dialler`, `route`, `limits`. Opening raises Unreached."""
-
-    def __init__(self) -> None:
-        self._transport: paramiko.Transport | None = None
-        self.deadline = Deadline(0)
-        self.limits = Limits()
-
-    def open(
-        self,
-        hostname: str | None,
-        username: str | None,
-        password: str | None,
-        port: int | None,
-        platform: str | None,
-        extras: dict[str, Any] | None = None,
-        configuration: object = None,
-    ) -> None:
-        """Connect and log in. All but `extras` are Nornir's and unused: the route holds them."""
-        del hostname, username, password, port, platform, configuration
-        assert extras is not None
-        dialler: Dialler = extras["dialler"]
-        self.limits = extras["limits"]
-        self._transport, self.deadline = dialler.open(extras["name"], extras["route"])
-
-    def close(self) -> None:
-        """Close the connection."""
-        if self._transport is not None:
-            self._transport.close()
-
-    @property
-    def connection(self) -> ExecConnection:
-        """Nornir hands this to its tasks."""
-        return self
-
-    @property
-    def spent(self) -> bool:
-        """Whether nothing more can be asked: the deadline is over or the connection broke."""
-        return self.deadline.over or self._transport is None or not self._transport.is_active()
+class ExecConnection(SshPlugin):
+    """The Nornir connection plugin."""
 
     def ask(self, commands: Sequence[Command]) -> list[Answer]:
         """One answer for each command, in order; never raises for what the device does."""
@@ -80,7 +34,7 @@ class ExecConnection:
             rest = commands[len(answers) :]
             batch = [rest[at] for at in batches(rest)[0]]
             if (stop := self._stop()) is not None:
-                answers += [Answer(failure=stop.reason, detail=stop.detail)] * len(rest)
+                answers += [stop] * len(rest)
                 break
             try:
                 got, fatal = self._run(batch)
@@ -92,13 +46,6 @@ class ExecConnection:
                 last = got[-1]
                 answers += [Answer(failure=last.failure, detail=last.detail)] * (len(commands) - len(answers))
         return answers
-
-    def _stop(self) -> Unreached | None:
-        if self.deadline.over:
-            return Unreached(GapReason.TIMEOUT, f"not asked: the device's {self.deadline.seconds:g} s were used up")
-        if self._transport is None or not self._transport.is_active():
-            return Unreached(GapReason.UNREACHABLE, "not asked: the connection broke before")
-        return None
 
     def _run(self, commands: Sequence[Command]) -> tuple[list[Answer], bool]:
         """Answers of the first commands, at least one; and whether asking the others is pointless."""

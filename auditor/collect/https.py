@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from auditor.collect.output import Answer
+from auditor.collect.plugin import Plugin
 from auditor.collect.script import Command
 from auditor.collect.ssh import Unreached
 from auditor.collect.web import Web
@@ -47,7 +48,7 @@ class Login:
             self.refused.setdefault(group, device)
 
 
-class HttpsConnection:
+class HttpsConnection(Plugin):
     """The Nornir connection plugin. `extras`: `name`, `address`, `group`, `login`, `tls`, `output` (bytes), `seconds`."""
 
     def __init__(self) -> None:
@@ -55,19 +56,8 @@ class HttpsConnection:
         self._extras: dict[str, Any] = {}
         self._end = 0.0
 
-    def open(
-        self,
-        hostname: str | None,
-        username: str | None,
-        password: str | None,
-        port: int | None,
-        platform: str | None,
-        extras: dict[str, Any] | None = None,
-        configuration: object = None,
-    ) -> None:
-        """Make ready; nothing is sent yet. All but `extras` are Nornir's and unused."""
-        del hostname, username, password, port, platform, configuration
-        assert extras is not None
+    def _begin(self, extras: dict[str, Any]) -> None:
+        """Make ready; nothing is sent yet."""
         self._extras = extras
         login: Login = extras["login"]
         self._end = time.monotonic() + extras["seconds"]
@@ -80,11 +70,6 @@ class HttpsConnection:
         """Close the connection."""
         if self._web is not None:
             self._web.close()
-
-    @property
-    def connection(self) -> HttpsConnection:
-        """Nornir hands this to its tasks."""
-        return self
 
     @property
     def spent(self) -> bool:

@@ -25,12 +25,13 @@ from nornir.plugins.runners import ThreadedRunner
 from auditor.canonical import printable
 from auditor.collect import Collected, LoginReport
 from auditor.collect.cli_session import CliConnection
-from auditor.collect.exec_channel import ExecConnection, Limits
+from auditor.collect.exec_channel import ExecConnection
 from auditor.collect.guard import SUDO_TEST, UNAME, path_for, transport_for
 from auditor.collect.https import HttpsConnection, Login
 from auditor.collect.inventory import Inventory, Route
 from auditor.collect.napalm_session import NapalmConnection
 from auditor.collect.output import Answer, Request, answered, raw_output
+from auditor.collect.plugin import Limits, Plugin
 from auditor.collect.rest import RestConnection
 from auditor.collect.script import Command
 from auditor.collect.shell_session import ShellConnection
@@ -63,7 +64,6 @@ _WAYS = {
 _UNIX = (Transport.EXEC, Transport.SHELL)
 """The two ways into a Unix shell; each stands in for the other."""
 
-Channel = ExecConnection | ShellConnection | CliConnection | HttpsConnection | NapalmConnection | RestConnection
 
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
@@ -207,7 +207,7 @@ class LiveCollector:
                 raise PlatformError(f"{device.name}: no platform {name!r}")
         return [self._platforms[name] for name in device.platforms]
 
-    def _channel(self, host: Host, platform: Platform) -> Channel:
+    def _channel(self, host: Host, platform: Platform) -> Plugin:
         if platform.transport is Transport.HTTPS:
             return host.get_connection(HTTPS, _NO_CONFIG)  # type: ignore[no-any-return]
         return host.get_connection(_WAYS[transport_for(platform, host.data["route"].transport)], _NO_CONFIG)  # type: ignore[no-any-return]
@@ -227,7 +227,7 @@ class LiveCollector:
             survey.take(request, outputs[-1])
 
         for _ in range(MAX_ROUNDS):
-            by_channel: dict[int, tuple[Channel, list[tuple[Survey, Request]]]] = {}
+            by_channel: dict[int, tuple[Plugin, list[tuple[Survey, Request]]]] = {}
             for platform, survey in surveys:
                 for asked in survey.next_requests():
                     if platform.name in lost:  # one login is enough
@@ -288,7 +288,7 @@ class LiveCollector:
             seconds=time.monotonic() - begin,
         )  # fmt: skip
 
-    def _test_api(self, channel: Channel, device: Device, own: Sequence[Platform], begin: float) -> LoginReport:
+    def _test_api(self, channel: Plugin, device: Device, own: Sequence[Platform], begin: float) -> LoginReport:
         """What is no shell is asked what its own platforms declare, and nothing else."""
         probes = [request for platform in own for request in (_probe(platform, channel),) if request is not None]
         commands = [self._command(request.command, Privilege.NONE, request.source.seconds) for request in probes]
@@ -303,7 +303,7 @@ class LiveCollector:
         return LoginReport(device, answers_like=tuple(like), seconds=time.monotonic() - begin)
 
 
-def _as_sent(channel: Channel, request: Request) -> Request:
+def _as_sent(channel: Plugin, request: Request) -> Request:
     """The request in the words in which this channel asks it; raises Unreached for what it has no words for."""
     if not isinstance(channel, RestConnection):
         return request
@@ -312,7 +312,7 @@ def _as_sent(channel: Channel, request: Request) -> Request:
     return replace(request, command=f"GET {path_for(request.platform, request.source, request.parameters)}")
 
 
-def _probe(platform: Platform, channel: Channel | None = None) -> Request | None:
+def _probe(platform: Platform, channel: Plugin | None = None) -> Request | None:
     """The command that tells a platform apart: its first unprivileged, fixed source of the table `system`, or of any table."""
     fixed = [
         source for source in platform.sources if source.sent and source.parameter is None and source.privilege is Privilege.NONE

@@ -19,9 +19,9 @@ from typing import Any
 import paramiko
 
 from auditor.canonical import printable
-from auditor.collect.exec_channel import Limits
 from auditor.collect.inventory import Route
 from auditor.collect.output import Answer
+from auditor.collect.plugin import Limits, Plugin, used_up
 from auditor.collect.script import Command
 from auditor.collect.ssh import Deadline, Dialler, Unreached, explain
 from auditor.collect.web import Web
@@ -35,7 +35,7 @@ _FORM = re.compile(r" \| (?:display )?(?P<form>json|xml)(?: \| no-more)?$| \| no
 _PERMISSION = re.compile(r"(?i)permission|privileged mode|not authorized|unauthorized|authorization")
 
 
-class NapalmConnection:
+class NapalmConnection(Plugin):
     """The Nornir connection plugin. `extras`: `dialler`, `name`, `route`, `limits`, `driver` (for NAPALM), `tls`, `seconds`."""
 
     def __init__(self) -> None:
@@ -47,22 +47,8 @@ class NapalmConnection:
         self._limits = Limits()
         self._deadline = Deadline(0)
 
-    def open(
-        self,
-        hostname: str | None,
-        username: str | None,
-        password: str | None,
-        port: int | None,
-        platform: str | None,
-        extras: dict[str, Any] | None = None,
-        configuration: object = None,
-    ) -> None:
-        """Open the driver: log in, and what it asks of every device. All but `extras` are Nornir's and unused.
-
-        Raises Unreached.
-        """
-        del hostname, username, password, port, platform, configuration
-        assert extras is not None
+    def _begin(self, extras: dict[str, Any]) -> None:
+        """Open the driver: log in, and what it asks of every device."""
         self._kind, self._limits = extras["driver"], extras["limits"]
         try:
             if self._kind == "junos":
@@ -124,11 +110,6 @@ class NapalmConnection:
                 self._transport.close()
 
     @property
-    def connection(self) -> NapalmConnection:
-        """Nornir hands this to its tasks."""
-        return self
-
-    @property
     def spent(self) -> bool:
         """Whether nothing more can be asked: the deadline is over or the connection broke."""
         return self._deadline.over or self._broken is not None
@@ -141,7 +122,7 @@ class NapalmConnection:
         if self._broken is not None:
             return Answer(failure=self._broken.reason, detail=f"not asked: {self._broken.detail}")
         if self._deadline.over:
-            return Answer(failure=GapReason.TIMEOUT, detail=f"not asked: the device's {self._deadline.seconds:g} s were used up")
+            return used_up(self._deadline)
         begin = time.monotonic()
         try:
             body = self._send(command.text, self._deadline.left(command.seconds)).encode("utf-8", "replace")

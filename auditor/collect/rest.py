@@ -6,9 +6,9 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from auditor.collect.exec_channel import Limits
 from auditor.collect.inventory import Route
 from auditor.collect.output import Answer
+from auditor.collect.plugin import Limits, Plugin, used_up
 from auditor.collect.script import Command
 from auditor.collect.ssh import Deadline, Dialler, Unreached
 from auditor.collect.web import Page, Web, document
@@ -20,7 +20,7 @@ PORT = 8765
 _REFUSED = {403: GapReason.PERMISSION, 404: GapReason.REJECTED, 405: GapReason.REJECTED}
 
 
-class RestConnection:
+class RestConnection(Plugin):
     """The Nornir connection plugin. `extras`: `dialler`, `name`, `route`, `limits`, `tls`, `seconds`."""
 
     def __init__(self) -> None:
@@ -30,30 +30,14 @@ class RestConnection:
         self._deadline: Deadline | None = None
         self._broken: Unreached | None = None
 
-    def open(
-        self,
-        hostname: str | None,
-        username: str | None,
-        password: str | None,
-        port: int | None,
-        platform: str | None,
-        extras: dict[str, Any] | None = None,
-        configuration: object = None,
-    ) -> None:
-        """Make ready; the first request logs in. All but `extras` are Nornir's and unused."""
-        del hostname, username, password, port, platform, configuration
-        assert extras is not None
+    def _begin(self, extras: dict[str, Any]) -> None:
+        """Make ready; the first request logs in."""
         self._extras, self._limits = extras, extras["limits"]
 
     def close(self) -> None:
         """Close the connection."""
         if self._web is not None:
             self._web.close()
-
-    @property
-    def connection(self) -> RestConnection:
-        """Nornir hands this to its tasks."""
-        return self
 
     @property
     def spent(self) -> bool:
@@ -68,7 +52,7 @@ class RestConnection:
         if self._broken is not None:
             return Answer(failure=self._broken.reason, detail=self._broken.detail)
         if self._deadline is not None and self._deadline.over:
-            return Answer(failure=GapReason.TIMEOUT, detail=f"not asked: the device's {self._deadline.seconds:g} s were used up")
+            return used_up(self._deadline)
         begin = time.monotonic()
         try:
             page = self._get(command.text.removeprefix("GET "), command.seconds)

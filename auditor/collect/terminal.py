@@ -5,13 +5,17 @@ from __future__ import annotations
 import codecs
 import re
 import time
-from collections.abc import Callable
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import netmiko
 import paramiko
 from netmiko.ssh_dispatcher import ssh_dispatcher
 
+from auditor.collect.output import Answer
+from auditor.collect.plugin import SshPlugin
+from auditor.collect.script import Command
 from auditor.collect.ssh import Deadline, Unreached, explain
 from auditor.model import GapReason
 
@@ -64,6 +68,68 @@ class _Adopted:
 
     def close(self) -> None:
         """The transport outlives one shell."""
+
+
+class Typed(SshPlugin):
+    """Commands typed one by one into a terminal. A command that hangs costs its session; the next one starts a new one.
+
+    `extras` also holds `device_type`: Netmiko's.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._netmiko: Any = None
+        self._extras: dict[str, Any] = {}
+
+    def _begin(self, extras: dict[str, Any]) -> None:
+        super()._begin(extras)
+        assert self._transport is not None
+        self._extras = extras
+        try:
+            self._start()
+        except Exception as error:
+            self._transport.close()
+            raise why(error) from None
+
+    def ask(self, commands: Sequence[Command]) -> list[Answer]:
+        """One answer for each command, in order; never raises for what the device does."""
+        return [self._one(command) for command in commands]
+
+    @abstractmethod
+    def _start(self) -> None:
+        """Begin a session that can be asked. Raises what `why` knows."""
+
+    @abstractmethod
+    def _typed(self, command: Command) -> tuple[str, int | None]:
+        """The answer and its exit status, where there is one. Raises what `why` knows."""
+
+    def _login(self) -> None:
+        """Log in on a terminal of its own."""
+        assert self._transport is not None
+        self._netmiko = login(self._extras["device_type"], self._transport, self.deadline, self.limits.output)
+
+    def _leave(self) -> None:
+        """Give up a session in which a command hangs."""
+        if self._netmiko is not None and self._netmiko.remote_conn is not None:
+            self._netmiko.remote_conn.close()
+        self._netmiko = None
+
+    def _one(self, command: Command) -> Answer:
+        stop = self._stop()
+        if stop is not None:
+            return stop
+        begin = time.monotonic()
+        try:
+            if self._netmiko is None:
+                self._start()
+            body, status = self._typed(command)
+        except Exception as error:  # whatever the libraries raise belongs to this device alone
+            self._leave()
+            failure = why(error)
+            if isinstance(error, Overflow):
+                failure = Unreached(GapReason.TRUNCATED, f"longer than {self.limits.output} bytes; the rest was cut")
+            return Answer(failure=failure.reason, detail=failure.detail, seconds=time.monotonic() - begin)
+        return Answer(body.encode(), status=status, seconds=time.monotonic() - begin)
 
 
 def login(device_type: str, transport: paramiko.Transport, deadline: Deadline, limit: int) -> Any:
